@@ -1,0 +1,25 @@
+/* The tape's file: HDF5, schema in docs/tape.md. One thread at a time over the whole process, since
+ * the HDF5 library is not built for more on every system. */
+#ifndef WB_DATA_STORE_H
+#define WB_DATA_STORE_H
+
+#include "tape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { WB_STORE_VERSION = 1 };
+
+/* Writes `tape` under a temporary name beside `path`, flushes it to the disk and renames it: `path`
+ * is the whole tape or untouched. WB_ERROR_IO with the system's reason. */
+WB_API wb_status wb_store_write(const wb_tape *tape, const char *path, wb_error *error);
+
+/* Reads and checks a store, ours or another program's; *tape is the caller's to free.
+ * WB_ERROR_FORMAT names the dataset or attribute, what was expected and what is there. */
+WB_API wb_status wb_store_read(const char *path, wb_tape **tape, wb_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
