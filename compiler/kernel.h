@@ -1,0 +1,90 @@
+/* Kernels: compiled programs, and the in-memory cache they come from.
+ *
+ *   program (builder.h) → wb_kernel_compile: copy, passes, hash, cache → LLVM module → wb_kernel
+ *
+ * A cache belongs to a device (device.h) and is emptied with it; kernels are counted references and
+ * may outlive it. Cache calls are thread safe. */
+#ifndef WB_COMPILER_KERNEL_H
+#define WB_COMPILER_KERNEL_H
+
+#include "program.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wb_kernel wb_kernel;
+typedef struct wb_kernel_cache wb_kernel_cache;
+
+/* All zero is the default. */
+typedef struct wb_kernel_options {
+  const char *cpu;      /* LLVM's CPU name; NULL: $WB_CPU, else this machine's */
+  const char *features; /* LLVM's feature list; NULL: those of the CPU */
+  bool check;           /* verify promises while running; also if $WB_CHECK is 1 */
+  bool keep_text;       /* keep LLVM IR and assembly for wb_kernel_text; also if $WB_DUMP is set */
+  bool no_passes;       /* compile the program as it is, LLVM unoptimised too (debugging) */
+  bool interpret;       /* do not compile: launches run in the interpreter */
+} wb_kernel_options;
+
+/* How long each stage took, in seconds; 0 where the kernel came from the cache. */
+typedef struct wb_kernel_times {
+  double passes;    /* our own passes and the hash */
+  double open;      /* loading the LLVM module, the first time in a process */
+  double translate; /* program to LLVM IR */
+  double optimise;  /* LLVM passes */
+  double generate;  /* machine code */
+  double load;      /* linking in memory */
+} wb_kernel_times;
+
+typedef struct wb_kernel_report {
+  const char *name;
+  const char *target; /* triple, CPU, features; "interpreter" */
+  const char *llvm_version;
+  int32_t ops_built, ops_compiled; /* before and after passes */
+  int32_t accesses, accesses_proven, accesses_promised, accesses_checked;
+  int64_t code_bytes;   /* of the object file */
+  int64_t instructions; /* static; -1 unknown */
+  bool cached;          /* this call found it in the cache */
+  wb_hash128 key;
+  wb_kernel_times times;
+} wb_kernel_report;
+
+typedef enum wb_kernel_text_kind {
+  WB_KERNEL_TEXT_PROGRAM, /* the program after passes; always there */
+  WB_KERNEL_TEXT_LLVM_IR, /* only with keep_text */
+  WB_KERNEL_TEXT_ASSEMBLY /* only with keep_text */
+} wb_kernel_text_kind;
+
+WB_API wb_status wb_kernel_cache_new(wb_kernel_cache **out, wb_error *error);
+WB_API void wb_kernel_cache_free(wb_kernel_cache *cache);
+/* Kernels held, and how often a compile found its kernel or not. */
+WB_API void wb_kernel_cache_count(wb_kernel_cache *cache, int64_t *kernels, int64_t *hits,
+                                  int64_t *misses);
+
+/* Compiles a program, or finds it in `cache` (may be NULL). The program is read, not kept. `report`
+ * may be NULL. If $WB_DUMP names a directory, program, LLVM IR and assembly are written there as
+ * NAME-KEY.wb, .ll and .s. WB_ERROR_UNAVAILABLE if the LLVM module is missing: the text says what to
+ * install. */
+WB_API wb_status wb_kernel_compile(wb_kernel_cache *cache, const wb_program *program,
+                                   const wb_kernel_options *options, wb_kernel **out,
+                                   wb_kernel_report *report, wb_error *error);
+
+WB_API wb_kernel *wb_kernel_retain(wb_kernel *kernel);
+WB_API void wb_kernel_release(wb_kernel *kernel); /* NULL is fine */
+
+/* What was learned when it was compiled; texts live as long as the kernel. */
+WB_API void wb_kernel_describe(const wb_kernel *kernel, wb_kernel_report *report);
+WB_API const char *wb_kernel_text(const wb_kernel *kernel, wb_kernel_text_kind kind); /* or NULL */
+WB_API const void *wb_kernel_object(const wb_kernel *kernel, size_t *bytes);
+WB_API const wb_program *wb_kernel_program(const wb_kernel *kernel); /* after passes */
+
+/* Runs books [first_book, end_book) on the calling thread, in host memory. The arguments must fit the
+ * program (wb_device_launch checks them). With checks, a broken promise is WB_ERROR_INTERNAL with the
+ * access's call site. Different threads may run different books of one kernel at a time. */
+WB_API wb_status wb_kernel_run(const wb_kernel *kernel, const wb_kernel_arguments *arguments,
+                               int64_t first_book, int64_t end_book, wb_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
