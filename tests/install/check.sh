@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# usage: check.sh BUILD_DIR SCRATCH_DIR MESSAGE_FILE C_COMPILER
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1 scratch=$2 sample=$3 cc=$4
+
+rm -rf "$scratch"
+mkdir -p "$scratch"
+cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log" ||
+  { cat "$scratch/install.log"; exit 1; }
+pc=$(find "$scratch/prefix" -name warpbook.pc)
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+lib=$(pkg-config --variable=libdir warpbook)
+
+echo "every public header alone, as C11 and as C++"
+read -ra flags < <(pkg-config --cflags warpbook)
+count=0
+while read -r header; do
+  echo "#include <$header>" |
+    "$cc" -std=gnu11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only "${flags[@]}" -x c -
+  if command -v c++ >/dev/null; then
+    case $header in
+      warpbook/compiler/dsl.h) ;; # C11's _Generic
+      *) echo "#include <$header>" | c++ -std=c++17 -Wall -Wextra -fsyntax-only "${flags[@]}" -x c++ - ;;
+    esac
+  fi
+  count=$((count + 1))
+done < <(cd "$scratch/prefix/include" && find warpbook -name '*.h' | sort)
+echo "$count headers"
+[ "$count" -ge 10 ]
+
+echo "only names of its own in the library's interface"
+exported=$(nm -D --defined-only "$lib/libwarpbook.so" | awk '{ print $3 }')
+[ -n "$exported" ]
+if grep -v '^wb_' <<<"$exported"; then exit 1; fi
+
+echo "by pkg-config"
+read -ra libs < <(pkg-config --libs warpbook)
+"$cc" -std=gnu11 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/by_pkg_config" "${flags[@]}" "${libs[@]}"
+LD_LIBRARY_PATH=$lib "$scratch/by_pkg_config" "$sample"
+
+echo "by find_package"
+if ! cmake -S "$here/consumer" -B "$scratch/consumer" -DCMAKE_C_COMPILER="$cc" \
+  -DCMAKE_PREFIX_PATH="$scratch/prefix" >"$scratch/consumer.log" 2>&1 ||
+  ! cmake --build "$scratch/consumer" >>"$scratch/consumer.log" 2>&1; then
+  cat "$scratch/consumer.log"
+  exit 1
+fi
+"$scratch/consumer/consumer" "$sample"
+
+echo "the installed command, from another folder"
+cd /
+"$scratch/prefix/bin/warpbook" --version
+"$scratch/prefix/bin/warpbook" replay "$sample"
