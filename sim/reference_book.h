@@ -1,7 +1,7 @@
 /* The resting orders of the reference book: where they stand, not what happens to them.
  *
- * Each side is an array of price levels sorted from the worst to the best, so that what happens near
- * the best price moves little memory. A level is a list of its orders, oldest first. Orders live in
+ * Each side is an array of price levels sorted from the worst to the best: what happens near the
+ * best price moves little memory. A level is a list of its orders, oldest first. Orders live in
  * one pool and are named by their index in it; a hash map leads from a reference to that index.
  *
  * Keep: a level has at least one order, and its sums are those of its orders; an index is valid
