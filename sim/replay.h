@@ -32,11 +32,13 @@ typedef struct wb_row_view {
 typedef struct wb_replay_options {
   wb_engine engine;
   wb_book_rules rules;    /* base, tick_size and unique_refs are taken from the tape */
-  int32_t levels;         /* to compare and show; 0: the tape's */
+  int32_t levels;         /* to show, and to compare as far as the tape has them; 0: the tape's.
+                     More than the tape's: what the book knows of deeper levels, maybe in part */
   int64_t from_ns, to_ns; /* rows and trades shown: from <= time < to; to 0: all. Rows are checked
                              from the first to the last one before to_ns, where the replay ends */
   bool stop_at_difference;
-  /* All may be NULL. A status other than WB_OK from a function ends the replay with it. */
+  /* All may be NULL. A status other than WB_OK from a function ends the replay with it. Rows come
+   * in order and trades in order, but the trades of several rows may come before these rows. */
   wb_status (*on_row)(void *context, const wb_row_view *view, wb_error *error);
   wb_status (*on_trade)(void *context, const wb_trade *trade, wb_error *error);
   void (*on_progress)(void *context, int64_t records_done, int64_t records);
@@ -47,10 +49,11 @@ typedef struct wb_replay_options {
   const char *device; /* NULL: "cpu" */
 } wb_replay_options;
 
+/* The reference engine with default rules, one book, all rows, no functions. */
 WB_API wb_replay_options wb_replay_options_default(void);
 
 typedef struct wb_difference {
-  int64_t row, record; /* record: the last one of that row; -1 for the seed */
+  int64_t row, record; /* record: the last one applied before the comparison; -1 for the seed */
   wb_side side;
   int32_t level;                     /* from 0 */
   int32_t expected_price, got_price; /* units above base; WB_NO_PRICE: no such level */
@@ -60,6 +63,7 @@ typedef struct wb_difference {
 typedef struct wb_replay_result {
   int64_t rows, records;            /* replayed */
   int64_t rows_checked, rows_equal; /* compared with the source's book rows; 0 without them */
+  int32_t levels_checked;           /* of each: at most the tape's; 0 if none was compared */
   bool different;
   wb_difference first_difference; /* if different */
   int64_t trades, volume;
@@ -73,7 +77,11 @@ typedef struct wb_replay_result {
   double seconds_compile, seconds_run;
 } wb_replay_result;
 
-/* WB_ERROR_ARGUMENT for options out of range; a row that differs is no error but in the result. */
+/* Replays `tape`, which wb_tape_check accepts. A row that differs is no error but in the result,
+ * which is the caller's and is meaningful only with WB_OK. A source row of which no record is on the
+ * tape is compared with the book after the row before. WB_ERROR_ARGUMENT for options out of range;
+ * WB_ERROR_UNAVAILABLE for an engine that is not there; WB_ERROR_LIMIT for more than 2^31 - 1
+ * records; what a function returned. */
 WB_API wb_status wb_replay(const wb_tape *tape, const wb_replay_options *options,
                            wb_replay_result *result, wb_error *error);
 
