@@ -26,6 +26,9 @@ enum { WB_INSTRUMENT_BYTES = 32, WB_DAY_BYTES = 16 };
 /* A level of a source's book row that is not there has this price and quantity 0. */
 #define WB_NO_PRICE INT32_MIN
 
+/* A source's book rows are at most this deep. */
+enum { WB_TAPE_LEVELS_LAST = 1000 };
+
 /* One line of a LOBSTER message file, exact. */
 typedef struct wb_source_row {
   int64_t time_ns;      /* cut to whole nanoseconds */
@@ -150,10 +153,19 @@ typedef struct wb_tape {
 WB_API wb_tape *wb_tape_new(void);
 WB_API void wb_tape_free(wb_tape *tape); /* NULL is allowed */
 
-/* Whether everything an engine relies on holds: header ranges, seed order and arrivals, references
- * against ref_count and owners, rows ascending, ROW_END once per row, the promise of unique_refs.
- * Records that an engine would count as BAD_RECORD are allowed unless unique_refs is set.
- * WB_ERROR_FORMAT names the array, the index, what was expected and what is there. */
+/* Whether everything that an engine, a comparison or an export relies on holds:
+ * - header: names that can be part of a file's name, positive unit and tick, |base| <= 2^62;
+ * - seed: asks, then bids, best price first, then by arrival; arrivals 1..seed_count and references,
+ *   each once; prices that can rest;
+ * - records: times never go back; row is -1 or a source row; source rows have their records in one
+ *   run each, in order, with ROW_END on the last (row 0, the seed, may have none);
+ *   a reference of history's is below ref_count;
+ * - rows, book, participants, odd times, findings: in the ranges told above, within their arrays.
+ * Records that an engine would count as BAD_RECORD are allowed unless unique_refs is set. That
+ * promise is proven by first use: all owners are history, and each ADD has a reference that no seed
+ * order and no earlier ADD has, even after that order's end.
+ * WB_ERROR_FORMAT names the array, the index, what was expected and what is there;
+ * WB_ERROR_MEMORY if there is none for a bit per reference. */
 WB_API wb_status wb_tape_check(const wb_tape *tape, wb_error *error);
 
 #ifdef __cplusplus
