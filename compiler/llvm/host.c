@@ -1,0 +1,227 @@
+/* What stands around a program's ops on a host:
+ *
+ *   NAME(arguments, first, end)     saves MXCSR, sets the default (round to nearest, denormals kept,
+ *                                   exceptions masked), calls the body, restores MXCSR
+ *   NAME.body                       reads all arguments once, then runs book after book
+ *
+ * MXCSR is set in the entry and not by its callers, so that no caller can forget it; the body is a
+ * function of its own that is never inlined, so that no float operation can move across the change.
+ * Programs without f32 have the body as their entry. */
+#include "host.h"
+
+#include "emit.h"
+
+#include <string.h>
+
+static void set_attribute(LLVMContextRef context, LLVMValueRef function, unsigned index,
+                          const char *name) {
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  if (kind == 0) return; /* attributes only help: a release that dropped one does without */
+  LLVMAddAttributeAtIndex(function, index, LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+static void set_text_attribute(LLVMContextRef context, LLVMValueRef function, const char *name,
+                               const char *value) {
+  LLVMAttributeRef attribute = LLVMCreateStringAttribute(
+      context, name, (unsigned)strlen(name), value, (unsigned)strlen(value));
+  LLVMAddAttributeAtIndex(function, (unsigned)LLVMAttributeFunctionIndex, attribute);
+}
+
+static LLVMTypeRef entry_type(emit *e) {
+  LLVMTypeRef arguments[] = {e->pointer, e->types[WB_TYPE_I64], e->types[WB_TYPE_I64]};
+  return LLVMFunctionType(LLVMVoidTypeInContext(e->context), arguments, 3, false);
+}
+
+static LLVMValueRef add_function(emit *e, const target *t, const char *name) {
+  LLVMValueRef function = LLVMAddFunction(e->module, name, entry_type(e));
+  set_attribute(e->context, function, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
+  set_text_attribute(e->context, function, "no-builtins", "true");
+  if (t->avx512) {
+    set_text_attribute(e->context, function, "prefer-vector-width", "512");
+    set_text_attribute(e->context, function, "min-legal-vector-width", "512");
+  }
+  return function;
+}
+
+/* ---- arguments ---- */
+
+static LLVMValueRef read_field(emit *e, LLVMTypeRef type, LLVMValueRef from, size_t offset) {
+  LLVMValueRef at = emit_i64(e, offset);
+  LLVMValueRef pointer = LLVMBuildInBoundsGEP2(e->builder, e->i8, from, &at, 1, "");
+  return LLVMBuildLoad2(e->builder, type, pointer, "");
+}
+
+static int64_t bytes_of(const wb_object *object) {
+  switch ((wb_element)object->element) {
+#define X(name, text, bytes, type) \
+  case WB_ELEMENT_##name: return bytes;
+    WB_ELEMENTS(X)
+#undef X
+  case WB_ELEMENT_COUNT: break;
+  }
+  return 1;
+}
+
+/* A view's length in its own elements, from that of the buffer it shows. */
+static LLVMValueRef own_length(emit *e, const wb_object *object, LLVMValueRef length) {
+  int64_t own = bytes_of(object), base = bytes_of(&e->program->objects[object->base]);
+  if (own == base) return length;
+  length = LLVMBuildMul(e->builder, length, emit_i64(e, (uint64_t)base), "");
+  return LLVMBuildUDiv(e->builder, length, emit_i64(e, (uint64_t)own), "");
+}
+
+static void read_buffer(emit *e, LLVMValueRef buffers, const wb_object *object,
+                        emit_object *read) {
+  LLVMTypeRef i64 = e->types[WB_TYPE_I64];
+  size_t at = (size_t)object->buffer * sizeof(wb_buffer_argument);
+  read->data = read_field(e, e->pointer, buffers, at + offsetof(wb_buffer_argument, data));
+  LLVMValueRef length = read_field(e, i64, buffers, at + offsetof(wb_buffer_argument, length));
+  read->length = own_length(e, object, length);
+  if (!object->shared) {
+    LLVMValueRef stride = read_field(e, i64, buffers, at + offsetof(wb_buffer_argument, stride));
+    int64_t base = bytes_of(&e->program->objects[object->base]);
+    read->stride = LLVMBuildMul(e->builder, stride, emit_i64(e, (uint64_t)base), "");
+  }
+}
+
+static void read_objects(emit *e, LLVMValueRef arguments) {
+  LLVMValueRef buffers =
+      read_field(e, e->pointer, arguments, offsetof(wb_kernel_arguments, buffers));
+  LLVMValueRef width = emit_i64(e, (uint64_t)e->program->width);
+  for (int32_t i = 0; i < e->program->object_count; i++) {
+    const wb_object *object = &e->program->objects[i];
+    emit_object *read = &e->objects[i];
+    if (!read->used) continue;
+    if (object->kind == WB_OBJECT_ARRAY) {
+      read->length = emit_i64(e, (uint64_t)object->length);
+    } else {
+      read_buffer(e, buffers, object, read);
+    }
+    read->rows = LLVMBuildUDiv(e->builder, read->length, width, "");
+  }
+}
+
+static void read_parameters(emit *e, LLVMValueRef arguments) {
+  LLVMValueRef scalars =
+      read_field(e, e->pointer, arguments, offsetof(wb_kernel_arguments, scalars));
+  for (int32_t i = 0; i < e->program->parameter_count; i++) {
+    LLVMTypeRef type = e->types[e->program->parameters[i].type];
+    /* small types are the low bytes of their 8 */
+    e->parameters[i] = read_field(e, type, scalars, (size_t)i * sizeof(int64_t));
+  }
+}
+
+static void note_used_objects(emit *e) {
+  for (int32_t id = 0; id < e->program->op_count; id++) {
+    switch ((wb_opcode)e->program->ops[id].code) {
+    case WB_OP_LOAD:
+    case WB_OP_LOAD_ROW:
+    case WB_OP_GATHER:
+    case WB_OP_STORE:
+    case WB_OP_STORE_ROW:
+    case WB_OP_STORE_ROW_IF:
+    case WB_OP_SCATTER: e->objects[e->program->ops[id].aux].used = true; break;
+    default: break;
+    }
+  }
+}
+
+/* ---- functions ---- */
+
+static void emit_body(emit *e) {
+  LLVMTypeRef i64 = e->types[WB_TYPE_I64];
+  LLVMValueRef arguments = LLVMGetParam(e->function, 0);
+  LLVMValueRef first = LLVMGetParam(e->function, 1), end = LLVMGetParam(e->function, 2);
+  LLVMBasicBlockRef locals = emit_block(e, "locals"), read = emit_block(e, "arguments");
+  LLVMBasicBlockRef head = emit_block(e, "books"), book = emit_block(e, "book");
+  LLVMBasicBlockRef done = emit_block(e, "done");
+  LLVMPositionBuilderAtEnd(e->locals, locals);
+  LLVMPositionBuilderAtEnd(e->builder, read);
+  LLVMValueRef slabs = read_field(e, e->pointer, arguments, offsetof(wb_kernel_arguments, slabs));
+  LLVMValueRef slab_stride =
+      read_field(e, i64, arguments, offsetof(wb_kernel_arguments, slab_stride));
+  e->fault = read_field(e, e->pointer, arguments, offsetof(wb_kernel_arguments, fault));
+  read_objects(e, arguments);
+  read_parameters(e, arguments);
+  LLVMBuildBr(e->builder, head);
+
+  LLVMPositionBuilderAtEnd(e->builder, head);
+  e->book = LLVMBuildPhi(e->builder, i64, "book");
+  LLVMAddIncoming(e->book, &first, &read, 1);
+  LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntSLT, e->book, end, "");
+  LLVMBuildCondBr(e->builder, more, book, done);
+
+  LLVMPositionBuilderAtEnd(e->builder, book);
+  LLVMValueRef skip = LLVMBuildMul(e->builder, e->book, slab_stride, "");
+  e->slab = LLVMBuildInBoundsGEP2(e->builder, e->i8, slabs, &skip, 1, "slab");
+  emit_bases(e);
+  emit_ops(e);
+  LLVMBasicBlockRef last = LLVMGetInsertBlock(e->builder);
+  LLVMValueRef next = LLVMBuildNSWAdd(e->builder, e->book, emit_i64(e, 1), "");
+  LLVMAddIncoming(e->book, &next, &last, 1);
+  LLVMBuildBr(e->builder, head);
+
+  LLVMPositionBuilderAtEnd(e->builder, done);
+  LLVMBuildRetVoid(e->builder);
+  LLVMBuildBr(e->locals, read);
+}
+
+static void call_mxcsr(emit *e, const char *intrinsic, LLVMValueRef pointer) {
+  (void)emit_call(e, intrinsic, NULL, 0, &pointer, 1);
+}
+
+static void emit_entry(emit *e, LLVMValueRef entry, LLVMValueRef body) {
+  enum { MXCSR_DEFAULT = 0x1f80 };
+  e->function = entry;
+  LLVMPositionBuilderAtEnd(e->builder, emit_block(e, "entry"));
+  LLVMTypeRef i32 = e->types[WB_TYPE_I32];
+  LLVMValueRef saved = LLVMBuildAlloca(e->builder, i32, "saved");
+  LLVMValueRef own = LLVMBuildAlloca(e->builder, i32, "own");
+  LLVMBuildStore(e->builder, emit_i32(e, MXCSR_DEFAULT), own);
+  call_mxcsr(e, "llvm.x86.sse.stmxcsr", saved);
+  call_mxcsr(e, "llvm.x86.sse.ldmxcsr", own);
+  LLVMValueRef arguments[] = {LLVMGetParam(entry, 0), LLVMGetParam(entry, 1),
+                              LLVMGetParam(entry, 2)};
+  LLVMBuildCall2(e->builder, entry_type(e), body, arguments, 3, "");
+  call_mxcsr(e, "llvm.x86.sse.ldmxcsr", saved);
+  LLVMBuildRetVoid(e->builder);
+}
+
+static bool uses_floats(const wb_program *program) {
+  for (int32_t id = 0; id < program->op_count; id++) {
+    if (program->ops[id].type == WB_TYPE_F32) return true;
+  }
+  return false;
+}
+
+wb_status host_emit(const wb_lower_request *request, const target *t, LLVMContextRef context,
+                    LLVMModuleRef module, wb_error *error) {
+  emit e = {.gang = &emit_host_gang,
+            .check = request->check,
+            .fma = t->fma,
+            .permute512 = t->x86 && t->avx512};
+  WB_TRY(emit_open(&e, request->program, context, module, error));
+  note_used_objects(&e);
+  emit_alias_classes(&e);
+  const char *name = request->program->name;
+  bool wrapped = t->x86 && uses_floats(request->program);
+  LLVMValueRef entry = NULL;
+  if (wrapped) {
+    entry = add_function(&e, t, name);
+    e.function = add_function(&e, t, "body");
+    LLVMSetLinkage(e.function, LLVMPrivateLinkage);
+    set_attribute(context, e.function, (unsigned)LLVMAttributeFunctionIndex, "noinline");
+  } else {
+    e.function = add_function(&e, t, name);
+  }
+  LLVMValueRef body = e.function;
+  set_attribute(context, body, 1, "noalias");
+  set_attribute(context, body, 1, "readonly");
+  set_attribute(context, body, 1, "nocapture");
+  emit_body(&e);
+  if (wrapped) emit_entry(&e, entry, body);
+  wb_status status = e.status;
+  if (status != WB_OK && error != NULL) *error = e.error;
+  emit_close(&e);
+  return status;
+}

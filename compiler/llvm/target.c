@@ -1,0 +1,232 @@
+/* CPU names, feature lists and target machines.
+ *
+ * A generic level (x86-64 to x86-64-v4) runs on every machine that has the level's features. Code for
+ * one CPU model runs only where LLVM names the host so: models of one level still differ. */
+#include "target.h"
+
+#include <llvm-c/Target.h>
+#include <llvm/Config/llvm-config.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cpu_row {
+  const char *name;
+  int level; /* of x86-64 that the model includes */
+} cpu_row;
+
+/* Models that every supported release of LLVM knows. */
+static const cpu_row cpus[] = {
+    {"x86-64", 1},       {"x86-64-v2", 2},      {"x86-64-v3", 3},      {"x86-64-v4", 4},
+    {"nehalem", 2},      {"westmere", 2},       {"sandybridge", 2},    {"ivybridge", 2},
+    {"haswell", 3},      {"broadwell", 3},      {"skylake", 3},        {"skylake-avx512", 4},
+    {"cascadelake", 4},  {"cooperlake", 4},     {"icelake-client", 4}, {"icelake-server", 4},
+    {"tigerlake", 4},    {"rocketlake", 4},     {"alderlake", 3},      {"sapphirerapids", 4},
+    {"znver1", 3},       {"znver2", 3},         {"znver3", 3},         {"znver4", 4},
+};
+enum { GENERIC_LEVELS = 4 };
+
+/* What each level adds, for the question whether a machine has it. */
+static const char *const level_features[GENERIC_LEVELS + 1] = {
+    [1] = "sse2",
+    [2] = "sse3,ssse3,sse4.1,sse4.2,popcnt,cx16",
+    [3] = "avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe",
+    [4] = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl",
+};
+
+/* Features that may be switched. The others are either needed by every 64-bit program or nothing that
+ * a kernel's code could use. */
+static const char *const switchable[] = {
+    "sse3",     "ssse3",        "sse4.1",          "sse4.2",       "popcnt",     "avx",
+    "avx2",     "bmi",          "bmi2",            "f16c",         "fma",        "lzcnt",
+    "movbe",    "adx",          "gfni",            "avx512f",      "avx512bw",   "avx512cd",
+    "avx512dq", "avx512vl",     "avx512ifma",      "avx512vbmi",   "avx512vbmi2", "avx512vnni",
+    "avx512bitalg", "avx512vpopcntdq",
+};
+
+/* Whether `list` ("+sse2,-avx,...") says that a feature of `length` bytes is there. */
+static bool listed(const char *list, const char *name, size_t length) {
+  for (const char *at = list; at != NULL && *at != 0;) {
+    const char *end = strchr(at, ',');
+    size_t bytes = end != NULL ? (size_t)(end - at) : strlen(at);
+    if (*at == '+' && bytes == length + 1 && memcmp(at + 1, name, length) == 0) return true;
+    at = end != NULL ? end + 1 : NULL;
+  }
+  return false;
+}
+
+static bool host_has_level(const char *host_features, int level) {
+  for (int k = 1; k <= level; k++) {
+    for (const char *at = level_features[k]; at != NULL;) {
+      const char *end = strchr(at, ',');
+      size_t bytes = end != NULL ? (size_t)(end - at) : strlen(at);
+      if (!listed(host_features, at, bytes)) return false;
+      at = end != NULL ? end + 1 : NULL;
+    }
+  }
+  return true;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int initialise_failed;
+
+static void initialise(void) {
+  initialise_failed = LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter() ||
+                      LLVMInitializeNativeAsmParser();
+}
+
+wb_status target_initialise(wb_error *error) {
+  pthread_once(&once, initialise);
+  if (initialise_failed) {
+    return WB_FAIL(error, WB_ERROR_UNAVAILABLE,
+                   "LLVM %s: cannot generate code for this machine's processor",
+                   LLVM_VERSION_STRING);
+  }
+  return WB_OK;
+}
+
+static wb_status no_memory(wb_error *error) {
+  return WB_FAIL(error, WB_ERROR_MEMORY, "target: no memory");
+}
+
+wb_status target_host(char **cpu, char **features, wb_error *error) {
+  char *llvm_cpu = LLVMGetHostCPUName(), *llvm_features = LLVMGetHostCPUFeatures();
+  *cpu = strdup(llvm_cpu);
+  *features = strdup(llvm_features);
+  LLVMDisposeMessage(llvm_cpu);
+  LLVMDisposeMessage(llvm_features);
+  if (*cpu != NULL && *features != NULL) return WB_OK;
+  free(*cpu);
+  free(*features);
+  *cpu = *features = NULL;
+  return no_memory(error);
+}
+
+/* What the lowering must know of a CPU and its features, as the list is read from left to right. */
+static void apply_feature(target *t, bool on, const char *name, size_t length) {
+  static const char *const drop_fma[] = {"fma", "avx", "sse3", "ssse3", "sse4.1", "sse4.2"};
+  bool is_avx512f = length == 7 && memcmp(name, "avx512f", 7) == 0;
+  bool any_avx512 = length >= 6 && memcmp(name, "avx512", 6) == 0;
+  if (on && (any_avx512 || (length == 3 && memcmp(name, "fma", 3) == 0))) t->fma = true;
+  if (any_avx512 && on) t->avx512 = true;
+  if (is_avx512f && !on) t->avx512 = false;
+  for (size_t i = 0; !on && i < sizeof drop_fma / sizeof *drop_fma; i++) {
+    if (strlen(drop_fma[i]) != length || memcmp(name, drop_fma[i], length) != 0) continue;
+    t->fma = t->avx512 = false;
+  }
+  if (!on && length == 4 && memcmp(name, "avx2", 4) == 0) t->avx512 = false;
+}
+
+static bool known_feature(const char *name, size_t length) {
+  for (size_t i = 0; i < sizeof switchable / sizeof *switchable; i++) {
+    if (strlen(switchable[i]) == length && memcmp(name, switchable[i], length) == 0) return true;
+  }
+  return false;
+}
+
+/* Checks a user's feature list and notes what it changes. */
+static wb_status apply_features(target *t, const char *list, const char *host_features,
+                                wb_error *error) {
+  for (const char *at = list; *at != 0;) {
+    const char *end = strchr(at, ',');
+    size_t bytes = end != NULL ? (size_t)(end - at) : strlen(at);
+    bool on = *at == '+';
+    if (bytes < 2 || (*at != '+' && *at != '-') || !known_feature(at + 1, bytes - 1)) {
+      return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                     "CPU features \"%s\": expected names like +avx2 or -fma with commas between "
+                     "them, got \"%.*s\"",
+                     list, (int)bytes, at);
+    }
+    apply_feature(t, on, at + 1, bytes - 1);
+    if (on && !listed(host_features, at + 1, bytes - 1)) t->runs_here = false;
+    at += bytes + (end != NULL);
+  }
+  return WB_OK;
+}
+
+static wb_status unknown_cpu(const char *cpu, const char *host_cpu, wb_error *error) {
+  char names[512];
+  int used = 0;
+  for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+    used += snprintf(names + used, sizeof names - (size_t)used, "%s, ", cpus[i].name);
+  }
+  return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                 "CPU: expected native, %sor this machine's %s, got \"%s\"", names, host_cpu, cpu);
+}
+
+/* Fills cpu, features and what is known of them. */
+static wb_status choose(target *t, const char *cpu, const char *features, const char *host_cpu,
+                        const char *host_features, wb_error *error) {
+  bool native = cpu == NULL || cpu[0] == 0 || strcmp(cpu, "native") == 0;
+  const char *own = features != NULL ? features : "";
+  char *joined = NULL;
+  if (native || strcmp(cpu, host_cpu) == 0) {
+    t->cpu = strdup(host_cpu);
+    t->runs_here = true;
+    t->fma = listed(host_features, "fma", 3) || !t->x86;
+    t->avx512 = listed(host_features, "avx512f", 7);
+    size_t bytes = strlen(host_features) + strlen(own) + 2;
+    joined = malloc(bytes);
+    if (joined != NULL) {
+      snprintf(joined, bytes, "%s%s%s", host_features, *own != 0 ? "," : "", own);
+    }
+  } else {
+    size_t row = 0, count = t->x86 ? sizeof cpus / sizeof *cpus : 0;
+    while (row < count && strcmp(cpus[row].name, cpu) != 0) row++;
+    if (row == count) return unknown_cpu(cpu, host_cpu, error);
+    t->cpu = strdup(cpu);
+    t->fma = cpus[row].level >= 3;
+    t->avx512 = cpus[row].level >= 4;
+    t->runs_here = row < GENERIC_LEVELS && host_has_level(host_features, cpus[row].level);
+    joined = strdup(own);
+  }
+  t->features = joined;
+  if (t->cpu == NULL || t->features == NULL) return no_memory(error);
+  return apply_features(t, own, host_features, error);
+}
+
+static wb_status make_machine(target *t, wb_error *error) {
+  LLVMTargetRef llvm_target = NULL;
+  char *message = NULL;
+  if (LLVMGetTargetFromTriple(t->triple, &llvm_target, &message)) {
+    wb_status status = WB_FAIL(error, WB_ERROR_UNAVAILABLE, "LLVM %s: no target %s: %s",
+                               LLVM_VERSION_STRING, t->triple, message);
+    LLVMDisposeMessage(message);
+    return status;
+  }
+  t->machine = LLVMCreateTargetMachine(llvm_target, t->triple, t->cpu, t->features,
+                                       LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+  if (t->machine != NULL) return WB_OK;
+  return WB_FAIL(error, WB_ERROR_UNAVAILABLE, "LLVM %s: cannot generate code for %s, CPU %s",
+                 LLVM_VERSION_STRING, t->triple, t->cpu);
+}
+
+wb_status target_open(target *t, const char *cpu, const char *features, wb_error *error) {
+  *t = (target){0};
+  WB_TRY(target_initialise(error));
+  char *host_cpu = NULL, *host_features = NULL;
+  WB_TRY(target_host(&host_cpu, &host_features, error));
+  char *triple = LLVMGetDefaultTargetTriple();
+  t->triple = strdup(triple);
+  LLVMDisposeMessage(triple);
+  wb_status status = t->triple != NULL ? WB_OK : no_memory(error);
+  if (status == WB_OK) {
+    t->x86 = strncmp(t->triple, "x86_64", 6) == 0;
+    status = choose(t, cpu, features, host_cpu, host_features, error);
+  }
+  if (status == WB_OK) status = make_machine(t, error);
+  free(host_cpu);
+  free(host_features);
+  if (status != WB_OK) target_close(t);
+  return status;
+}
+
+void target_close(target *t) {
+  if (t->machine != NULL) LLVMDisposeTargetMachine(t->machine);
+  free(t->triple);
+  free(t->cpu);
+  free(t->features);
+  *t = (target){0};
+}

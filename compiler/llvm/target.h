@@ -1,0 +1,36 @@
+/* Targets: which machine code is made for, and the LLVM objects that make it.
+ *
+ * Names come from users, and LLVM aborts or prints on names it does not know, so they are checked
+ * against tables here before LLVM sees them. */
+#ifndef WB_COMPILER_LLVM_TARGET_H
+#define WB_COMPILER_LLVM_TARGET_H
+
+#include "base/status.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct target {
+  char *triple, *cpu, *features; /* of malloc */
+  LLVMTargetMachineRef machine;
+  bool x86;
+  bool runs_here;    /* this machine has every instruction that the code may use */
+  bool fma, avx512;  /* what the lowering asks about */
+} target;
+
+/* Opens the host target for a CPU name (NULL or "native": this machine's) and a feature list (NULL or
+ * "": the CPU's own). WB_ERROR_ARGUMENT names an unknown one and says which are known. */
+wb_status target_open(target *t, const char *cpu, const char *features, wb_error *error);
+void target_close(target *t);
+
+/* This machine's CPU and features, as LLVM names them; both of malloc. */
+wb_status target_host(char **cpu, char **features, wb_error *error);
+
+/* Readies LLVM for this process, once. */
+wb_status target_initialise(wb_error *error);
+
+#endif
