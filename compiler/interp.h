@@ -11,18 +11,13 @@
 extern "C" {
 #endif
 
-/* One scalar, or the lanes of a gang: bool 0 or 1, i32 sign-extended, f32 its 32 bits zero-extended.
- * A scalar uses lane 0 only. */
-typedef struct wb_cell {
-  int64_t lane[WB_WIDTH_MAX];
-} wb_cell;
-
 /* Evaluates one PURE op other than PARAM and BOOK: the one place where arithmetic is defined, for the
- * interpreter and for constant folding. Operands beyond the op's number are not read. `type` and
+ * interpreter and for constant folding. A scalar is one int64_t, lanes are `width` of them, each in
+ * the form of wb_op.imm: bool 0 or 1, i32 sign-extended, f32 its 32 bits zero-extended. `type` and
  * `shape` are those of the first operand (of the result for ops without one). KNOWN gives its
- * operand. */
+ * operand. Expects the default floating-point environment. */
 WB_API void wb_op_evaluate(const wb_op *op, wb_type type, wb_shape shape, int32_t width,
-                           const wb_cell *const operands[WB_OPERANDS_MAX], wb_cell *result);
+                           const int64_t *const operands[WB_OPERANDS_MAX], int64_t *result);
 
 /* Runs books [first_book, end_book). `step_limit` bounds the ops of one book (0: no bound); passing it
  * is WB_ERROR_LIMIT. A broken promise is WB_ERROR_INTERNAL; memory may have been changed by then. */

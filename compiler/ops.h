@@ -32,9 +32,10 @@
  *              inside the object. gather and scatter check lane by lane; where lanes of one scatter
  *              name the same element, the highest lane's value stays. u8 and u16 load zero-extended,
  *              i8 and i16 sign-extended, all as i32; a store keeps the low bits.
- *  promises    an access marked "in" is promised to be in range and `known` is promised to hold: the
- *              interpreter, and compiled code with checks on, report one that is broken; compiled
- *              code without checks may do anything.
+ *  promises    an access marked "in" is promised to be in range and `known` is promised to hold. The
+ *              interpreter stops at one that is broken. Compiled code with checks on records the first
+ *              one and goes on as if it had not been promised (the access is out of range, `known`
+ *              gives its lower bound); without checks it may do anything.
  *  control     a switch without a matching case takes the default, or nothing. for counts lo, lo+1,
  *              ..., hi-1, with lo and hi read once. leave goes on behind the end of the enclosing
  *              block or loop it names. */
@@ -81,7 +82,6 @@ enum { WB_OPS_VERSION = 1 };
   X(ALL_F32, "f32")                                                                       \
   X(SELECT, "bool, then two of one type, all of one shape")                               \
   X(SCALAR, "a scalar")                                                                   \
-  X(LANES, "lanes")                                                                       \
   X(LANES_BOOL, "lanes of bool")                                                          \
   X(LANES_INT, "lanes of i32 or i64")                                                     \
   X(LANES_NUMERIC, "lanes of i32, i64 or f32")                                            \

@@ -129,6 +129,9 @@ WB_API wb_status wb_program_add_parameter(wb_program *program, const wb_paramete
 WB_API wb_status wb_program_add_file(wb_program *program, const char *file, int32_t *id,
                                      wb_error *error);
 
+/* Does the op read or write an object? Its aux is the object, its first operand the index or row. */
+WB_API bool wb_op_accesses(const wb_op *op);
+
 /* Whether a compiled op must check its index: not proven, and not promised or promises are checked. */
 static inline bool wb_op_needs_check(const wb_op *op, bool check_promises) {
   if (op->flags & WB_FLAG_PROVEN) return false;
@@ -187,7 +190,7 @@ WB_API wb_array wb_layout_find(const wb_layout *layout, const char *name);
 /* Memory of one buffer. A shared one has stride 0 and `length` elements in all; a per-book one has
  * `length` elements for each book and starts `stride` elements after that of the book before. */
 typedef struct wb_buffer_argument {
-  void *data;     /* aligned to its element (64 bytes if rows of it are read or written) */
+  void *data;     /* aligned to its largest element, of views too; rows ask for no more */
   int64_t length; /* elements of the buffer's own type */
   int64_t stride; /* elements; 0 if shared */
 } wb_buffer_argument;

@@ -1,0 +1,188 @@
+/* Devices: opening by name, checking what a launch is given, and passing on to the backend. */
+#include "compiler/device_backend.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const wb_device_backend *const backends[] = {&wb_device_cpu};
+
+enum { THREADS_MAX = 1024 };
+
+static const wb_device_backend *find_backend(const char *name) {
+  for (size_t i = 0; name != NULL && i < sizeof backends / sizeof backends[0]; i++) {
+    if (strcmp(backends[i]->name, name) == 0) return backends[i];
+  }
+  return NULL;
+}
+
+wb_status wb_device_open(const char *name, wb_device **out, wb_error *error) {
+  *out = NULL;
+  const wb_device_backend *backend = find_backend(name);
+  if (backend == NULL) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT, "device: expected \"cpu\", got \"%.80s\"",
+                   name != NULL ? name : "(null)");
+  }
+  wb_device *device = calloc(1, sizeof *device);
+  if (device == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "device %s: out of memory", name);
+  device->backend = backend;
+  wb_status status = wb_kernel_cache_new(&device->cache, error);
+  if (status == WB_OK) status = backend->open(device, name, error);
+  if (status != WB_OK) {
+    wb_kernel_cache_free(device->cache);
+    free(device);
+    return status;
+  }
+  *out = device;
+  return WB_OK;
+}
+
+void wb_device_close(wb_device *device) {
+  if (device == NULL) return;
+  device->backend->close(device);
+  wb_kernel_cache_free(device->cache);
+  free(device);
+}
+
+void wb_device_describe(const wb_device *device, wb_device_info *info) {
+  *info = (wb_device_info){.name = device->backend->name,
+                           .description = device->description,
+                           .threads = wb_device_cpu_threads(device),
+                           .host_memory = device->backend->host_memory};
+}
+
+wb_status wb_device_set_threads(wb_device *device, int32_t threads, wb_error *error) {
+  if (threads < 0 || threads > THREADS_MAX) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT, "device %s: threads: expected 0 to %d, got %d",
+                   device->backend->name, THREADS_MAX, threads);
+  }
+  device->threads = threads;
+  return WB_OK;
+}
+
+wb_status wb_device_allocate(wb_device *device, size_t bytes, void **out, wb_error *error) {
+  *out = NULL;
+  return device->backend->allocate(device, bytes, out, error);
+}
+
+void wb_device_free(wb_device *device, void *memory) {
+  if (memory != NULL) device->backend->release(device, memory);
+}
+
+wb_status wb_device_write(wb_device *device, void *to, const void *from, size_t bytes,
+                          wb_error *error) {
+  return bytes == 0 ? WB_OK : device->backend->write(device, to, from, bytes, error);
+}
+
+wb_status wb_device_read(wb_device *device, void *to, const void *from, size_t bytes,
+                         wb_error *error) {
+  return bytes == 0 ? WB_OK : device->backend->read(device, to, from, bytes, error);
+}
+
+wb_status wb_device_copy(wb_device *device, void *to, const void *from, size_t bytes,
+                         wb_error *error) {
+  return bytes == 0 ? WB_OK : device->backend->copy(device, to, from, bytes, error);
+}
+
+wb_status wb_device_fill(wb_device *device, void *to, uint8_t byte, size_t bytes, wb_error *error) {
+  return bytes == 0 ? WB_OK : device->backend->fill(device, to, byte, bytes, error);
+}
+
+wb_status wb_device_compile(wb_device *device, const wb_program *program,
+                            const wb_kernel_options *options, wb_kernel **out,
+                            wb_kernel_report *report, wb_error *error) {
+  return wb_kernel_compile(device->cache, program, options, out, report, error);
+}
+
+wb_kernel_cache *wb_device_cache(wb_device *device) { return device->cache; }
+
+/* ---- launches ---- */
+
+static wb_status check_slabs(const wb_program *p, const wb_launch *launch, wb_error *error) {
+  if (launch->books < 0 || launch->first_book < 0 ||
+      launch->first_book > INT32_MAX - launch->books) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "launch of %s: books: expected 0 <= first and first + books <= %d, got %" PRId64
+                   " and %" PRId64,
+                   p->name, INT32_MAX, launch->first_book, launch->books);
+  }
+  if (p->slab_bytes == 0) return WB_OK;
+  if (launch->slabs == NULL || (uintptr_t)launch->slabs % WB_SLAB_ALIGNMENT != 0) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "launch of %s: slabs: expected device memory aligned to %d bytes, got %p",
+                   p->name, WB_SLAB_ALIGNMENT, launch->slabs);
+  }
+  if (launch->slab_stride < p->slab_bytes || launch->slab_stride % WB_SLAB_ALIGNMENT != 0) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "launch of %s: slab_stride: expected a multiple of %d, at least %" PRId64
+                   ", got %" PRId64,
+                   p->name, WB_SLAB_ALIGNMENT, p->slab_bytes, launch->slab_stride);
+  }
+  return WB_OK;
+}
+
+/* bytes that the start of a buffer must be aligned to: its largest element, of views too */
+static int64_t alignment_of(const wb_program *p, int32_t base) {
+  int64_t largest = 1;
+  for (int32_t i = 0; i < p->object_count; i++) {
+    if (p->objects[i].base != base) continue;
+    int64_t bytes = wb_element_bytes((wb_element)p->objects[i].element);
+    if (bytes > largest) largest = bytes;
+  }
+  return largest;
+}
+
+static wb_status check_buffer(const wb_program *p, int32_t id, const wb_launch *launch,
+                              wb_error *error) {
+  const wb_object *object = &p->objects[id];
+  const wb_buffer_argument *given = &launch->buffers[object->buffer];
+  const int64_t alignment = alignment_of(p, id);
+  const int64_t stride_bytes = given->stride * wb_element_bytes((wb_element)object->element);
+  if (given->length < 0 || (given->data == NULL && given->length > 0) ||
+      (uintptr_t)given->data % (uintptr_t)alignment != 0) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "launch of %s: buffer %s: expected device memory aligned to %" PRId64
+                   " bytes and a length, got %p and %" PRId64,
+                   p->name, object->name, alignment, given->data, given->length);
+  }
+  if (object->shared && given->stride != 0) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "launch of %s: buffer %s: expected stride 0 for a shared buffer, got %" PRId64,
+                   p->name, object->name, given->stride);
+  }
+  bool overlaps = object->writable && !object->shared && given->stride < given->length;
+  if (!object->shared && (given->stride < 0 || overlaps || stride_bytes % alignment != 0)) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "launch of %s: buffer %s: stride: expected at least its length %" PRId64
+                   " and a multiple of %" PRId64 " bytes, got %" PRId64 " elements",
+                   p->name, object->name, given->length, alignment, given->stride);
+  }
+  return WB_OK;
+}
+
+static wb_status check_launch(const wb_program *p, const wb_launch *launch, wb_error *error) {
+  WB_TRY(check_slabs(p, launch, error));
+  if (launch->buffer_count != p->buffer_count) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT, "launch of %s: buffers: expected %d, got %d", p->name,
+                   p->buffer_count, launch->buffer_count);
+  }
+  if (launch->scalar_count != p->parameter_count) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT, "launch of %s: scalars: expected %d, got %d", p->name,
+                   p->parameter_count, launch->scalar_count);
+  }
+  for (int32_t i = 0; i < p->object_count; i++) {
+    bool is_buffer = p->objects[i].kind == WB_OBJECT_BUFFER && p->objects[i].base == i;
+    if (is_buffer) WB_TRY(check_buffer(p, i, launch, error));
+  }
+  return WB_OK;
+}
+
+wb_status wb_device_launch(wb_device *device, const wb_kernel *kernel, const wb_launch *launch,
+                           wb_error *error) {
+  WB_TRY(check_launch(wb_kernel_program(kernel), launch, error));
+  return launch->books == 0 ? WB_OK : device->backend->launch(device, kernel, launch, error);
+}
+
+wb_status wb_device_wait(wb_device *device, wb_error *error) {
+  return device->backend->wait(device, error);
+}

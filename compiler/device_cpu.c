@@ -1,0 +1,137 @@
+/* The CPU as a device: device memory is host memory, copies are done when they return, a launch
+ * shares its books among OpenMP threads.
+ *
+ * Books are independent, so neither the number of threads nor the pieces can change a result; where
+ * several pieces fail, the error of the lowest book is the one reported. */
+#include "compiler/device_backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { ALIGNMENT = 256, PIECES_PER_THREAD = 8 };
+
+int32_t wb_device_cpu_threads(const wb_device *device) {
+  if (device->threads > 0) return device->threads;
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+/* the model's name, as the kernel of the operating system gives it */
+static void describe(char *text, size_t text_bytes) {
+  char line[512];
+  snprintf(text, text_bytes, "CPU");
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || colon == NULL) continue;
+    colon[strcspn(colon, "\n")] = '\0';
+    snprintf(text, text_bytes, "%.100s", colon[1] == ' ' ? colon + 2 : colon + 1);
+    break;
+  }
+  if (file != NULL) fclose(file);
+}
+
+static wb_status cpu_open(wb_device *device, const char *name, wb_error *error) {
+  (void)name;
+  (void)error;
+  describe(device->description, sizeof device->description);
+  return WB_OK;
+}
+
+static void cpu_close(wb_device *device) { (void)device; }
+
+static wb_status cpu_allocate(wb_device *device, size_t bytes, void **out, wb_error *error) {
+  (void)device;
+  size_t rounded = bytes == 0 ? ALIGNMENT : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  void *memory = rounded >= bytes ? aligned_alloc(ALIGNMENT, rounded) : NULL;
+  if (memory == NULL) {
+    return WB_FAIL(error, WB_ERROR_MEMORY, "device cpu: %zu bytes could not be had", bytes);
+  }
+  memset(memory, 0, rounded);
+  *out = memory;
+  return WB_OK;
+}
+
+static void cpu_release(wb_device *device, void *memory) {
+  (void)device;
+  free(memory);
+}
+
+static wb_status cpu_copy(wb_device *device, void *to, const void *from, size_t bytes,
+                          wb_error *error) {
+  (void)device;
+  (void)error;
+  memcpy(to, from, bytes);
+  return WB_OK;
+}
+
+static wb_status cpu_fill(wb_device *device, void *to, uint8_t byte, size_t bytes,
+                          wb_error *error) {
+  (void)device;
+  (void)error;
+  memset(to, byte, bytes);
+  return WB_OK;
+}
+
+/* the books of one piece; pieces differ by at most one book */
+static int64_t piece_start(const wb_launch *launch, int64_t piece, int64_t pieces) {
+  int64_t each = launch->books / pieces, more = launch->books % pieces;
+  return launch->first_book + piece * each + (piece < more ? piece : more);
+}
+
+static wb_status cpu_launch(wb_device *device, const wb_kernel *kernel, const wb_launch *launch,
+                            wb_error *error) {
+  const wb_kernel_arguments arguments = {.slabs = launch->slabs,
+                                         .slab_stride = launch->slab_stride,
+                                         .buffers = launch->buffers,
+                                         .scalars = launch->scalars};
+  const int32_t threads = wb_device_cpu_threads(device);
+  int64_t pieces = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_THREAD;
+  if (pieces > launch->books) pieces = launch->books;
+  int64_t failed = pieces; /* the lowest piece that failed */
+  wb_error first = {.status = WB_OK};
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (pieces > 1)
+#endif
+  for (int64_t piece = 0; piece < pieces; piece++) {
+    wb_error own = {.status = WB_OK};
+    wb_status status = wb_kernel_run(kernel, &arguments, piece_start(launch, piece, pieces),
+                                     piece_start(launch, piece + 1, pieces), &own);
+    if (status == WB_OK) continue;
+#ifdef _OPENMP
+#pragma omp critical(wb_device_cpu_failure)
+#endif
+    if (piece < failed) {
+      failed = piece;
+      first = own;
+    }
+  }
+  if (failed == pieces) return WB_OK;
+  return WB_FAIL(error, first.status, "%s", first.text);
+}
+
+static wb_status cpu_wait(wb_device *device, wb_error *error) {
+  (void)device;
+  (void)error;
+  return WB_OK;
+}
+
+const wb_device_backend wb_device_cpu = {.name = "cpu",
+                                         .host_memory = true,
+                                         .open = cpu_open,
+                                         .close = cpu_close,
+                                         .allocate = cpu_allocate,
+                                         .release = cpu_release,
+                                         .write = cpu_copy,
+                                         .read = cpu_copy,
+                                         .copy = cpu_copy,
+                                         .fill = cpu_fill,
+                                         .launch = cpu_launch,
+                                         .wait = cpu_wait};

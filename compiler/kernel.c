@@ -1,0 +1,271 @@
+/* From a program to something that runs: copy, passes, key, cache, lowering. */
+#include "compiler/interp.h"
+#include "compiler/kernel_cache.h"
+#include "compiler/loader.h"
+#include "compiler/passes.h"
+
+#include <fenv.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct wb_kernel {
+  atomic_int references;
+  wb_program *program;         /* after passes */
+  char *text;                  /* of that program */
+  const wb_lowering *lowering; /* NULL: interpreted */
+  wb_lower_result code;
+  wb_kernel_report report;
+  bool check;
+};
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- options ---- */
+
+static bool is_set(const char *name) {
+  const char *value = getenv(name);
+  return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+/* what the caller said, then what the environment says */
+static wb_kernel_options settle(const wb_kernel_options *given) {
+  wb_kernel_options o = given != NULL ? *given : (wb_kernel_options){0};
+  if (o.cpu == NULL) o.cpu = getenv("WB_CPU");
+  if (o.cpu == NULL || o.cpu[0] == '\0') o.cpu = "native";
+  if (is_set("WB_CHECK")) o.check = true;
+  if (is_set("WB_DUMP")) o.keep_text = true;
+  return o;
+}
+
+static void add_text(wb_hasher *hasher, const char *text) {
+  wb_hasher_add(hasher, text != NULL ? text : "", text != NULL ? strlen(text) + 1 : 1);
+}
+
+static wb_hash128 key_of(const wb_program *program, const wb_kernel_options *o) {
+  wb_hasher hasher;
+  wb_hasher_start(&hasher);
+  wb_hash128 hash = wb_program_hash(program);
+  const uint64_t fields[] = {hash.low,     hash.high,    WB_LOWERING_VERSION, o->check,
+                             o->keep_text, o->no_passes, o->interpret};
+  wb_hasher_add(&hasher, fields, sizeof fields);
+  add_text(&hasher, o->interpret ? NULL : o->cpu);
+  add_text(&hasher, o->interpret ? NULL : o->features);
+  return wb_hasher_end(&hasher);
+}
+
+/* ---- life ---- */
+
+static void destroy(wb_kernel *kernel) {
+  if (kernel->lowering != NULL) kernel->lowering->release(&kernel->code);
+  wb_program_free(kernel->program);
+  free(kernel->text);
+  free(kernel);
+}
+
+wb_kernel *wb_kernel_retain(wb_kernel *kernel) {
+  atomic_fetch_add(&kernel->references, 1);
+  return kernel;
+}
+
+void wb_kernel_release(wb_kernel *kernel) {
+  if (kernel != NULL && atomic_fetch_sub(&kernel->references, 1) == 1) destroy(kernel);
+}
+
+/* ---- compiling ---- */
+
+static void count_accesses(const wb_kernel *kernel, wb_kernel_report *report) {
+  for (int32_t i = 0; i < kernel->program->op_count; i++) {
+    const wb_op *op = &kernel->program->ops[i];
+    if (!wb_op_accesses(op)) continue;
+    report->accesses++;
+    if (op->flags & WB_FLAG_PROVEN) {
+      report->accesses_proven++;
+    } else if (op->flags & WB_FLAG_IN) {
+      report->accesses_promised++;
+    }
+    if (wb_op_needs_check(op, kernel->check)) report->accesses_checked++;
+  }
+}
+
+static wb_status lower(wb_kernel *kernel, const wb_kernel_options *o, wb_error *error) {
+  wb_kernel_report *report = &kernel->report;
+  const wb_lowering *lowering;
+  double start = now();
+  WB_TRY(wb_lowering_open(&lowering, error));
+  report->times.open = now() - start;
+  wb_lower_request request = {.program = kernel->program,
+                              .cpu = o->cpu,
+                              .features = o->features,
+                              .check = o->check,
+                              .want_ir = o->keep_text,
+                              .want_assembly = o->keep_text,
+                              .unoptimised = o->no_passes};
+  WB_TRY(lowering->compile(&request, &kernel->code, error));
+  kernel->lowering = lowering;
+  report->times.translate = kernel->code.seconds_translate;
+  report->times.optimise = kernel->code.seconds_optimise;
+  report->times.generate = kernel->code.seconds_generate;
+  report->times.load = kernel->code.seconds_load;
+  report->target = kernel->code.target;
+  report->llvm_version = lowering->llvm_version;
+  report->code_bytes = (int64_t)kernel->code.object_bytes;
+  report->instructions = kernel->code.instructions;
+  return WB_OK;
+}
+
+/* makes the kernel of a program that has gone through the passes, and takes the program */
+static wb_status make(wb_program *program, const wb_kernel_options *o, wb_hash128 key,
+                      wb_kernel **out, wb_error *error) {
+  wb_kernel *kernel = calloc(1, sizeof *kernel);
+  if (kernel == NULL) {
+    wb_program_free(program);
+    return WB_FAIL(error, WB_ERROR_MEMORY, "kernel: out of memory");
+  }
+  atomic_init(&kernel->references, 1);
+  kernel->program = program;
+  kernel->check = o->check;
+  kernel->report = (wb_kernel_report){.name = program->name,
+                                      .target = "interpreter",
+                                      .llvm_version = "",
+                                      .ops_compiled = program->op_count,
+                                      .instructions = -1,
+                                      .key = key};
+  count_accesses(kernel, &kernel->report);
+  wb_status status = wb_program_text(program, false, &kernel->text, error);
+  if (status == WB_OK && !o->interpret) status = lower(kernel, o, error);
+  if (status != WB_OK) {
+    destroy(kernel);
+    return status;
+  }
+  *out = kernel;
+  return WB_OK;
+}
+
+/* ---- dump ---- */
+
+static wb_status dump_one(const wb_kernel *kernel, const char *folder, const char *ending,
+                          const char *text, wb_error *error) {
+  char key[33], path[4096];
+  if (text == NULL) return WB_OK;
+  wb_hash128_text(kernel->report.key, key);
+  snprintf(path, sizeof path, "%s/%s-%.16s.%s", folder, kernel->report.name, key, ending);
+  FILE *file = fopen(path, "w");
+  bool written = file != NULL && fputs(text, file) >= 0;
+  if (file != NULL && fclose(file) != 0) written = false;
+  if (written) return WB_OK;
+  return WB_FAIL(error, WB_ERROR_IO, "WB_DUMP: %s could not be written", path);
+}
+
+static wb_status dump(const wb_kernel *kernel, wb_error *error) {
+  const char *folder = getenv("WB_DUMP");
+  if (folder == NULL || folder[0] == '\0' || strcmp(folder, "0") == 0) return WB_OK;
+  WB_TRY(dump_one(kernel, folder, "wb", kernel->text, error));
+  WB_TRY(dump_one(kernel, folder, "ll", kernel->code.ir, error));
+  return dump_one(kernel, folder, "s", kernel->code.assembly, error);
+}
+
+static wb_status compile_missing(wb_kernel_cache *cache, wb_program *program,
+                                 const wb_kernel_options *o, wb_hash128 key, wb_kernel **out,
+                                 wb_error *error) {
+  WB_TRY(make(program, o, key, out, error));
+  wb_status status = dump(*out, error);
+  if (status == WB_OK && cache != NULL) status = wb_kernel_cache_put(cache, key, out, error);
+  if (status != WB_OK) {
+    wb_kernel_release(*out);
+    *out = NULL;
+  }
+  return status;
+}
+
+wb_status wb_kernel_compile(wb_kernel_cache *cache, const wb_program *program,
+                            const wb_kernel_options *options, wb_kernel **out,
+                            wb_kernel_report *report, wb_error *error) {
+  *out = NULL;
+  const wb_kernel_options o = settle(options);
+  const double start = now();
+  wb_program *copy;
+  WB_TRY(wb_program_clone(program, &copy, error));
+  wb_status status = o.no_passes ? WB_OK : wb_passes_run(copy, error);
+  if (status != WB_OK) {
+    wb_program_free(copy);
+    return status;
+  }
+  const wb_hash128 key = key_of(copy, &o);
+  const double passes = now() - start;
+  wb_kernel *kernel = cache != NULL ? wb_kernel_cache_get(cache, key) : NULL;
+  const bool cached = kernel != NULL;
+  if (cached) {
+    wb_program_free(copy);
+  } else {
+    WB_TRY(compile_missing(cache, copy, &o, key, &kernel, error));
+  }
+  if (report != NULL) {
+    wb_kernel_describe(kernel, report);
+    if (cached) report->times = (wb_kernel_times){0};
+    report->times.passes = passes;
+    report->cached = cached;
+    report->ops_built = program->op_count;
+  }
+  *out = kernel;
+  return WB_OK;
+}
+
+/* ---- looking and running ---- */
+
+void wb_kernel_describe(const wb_kernel *kernel, wb_kernel_report *report) {
+  *report = kernel->report;
+}
+
+const char *wb_kernel_text(const wb_kernel *kernel, wb_kernel_text_kind kind) {
+  switch (kind) {
+  case WB_KERNEL_TEXT_PROGRAM: return kernel->text;
+  case WB_KERNEL_TEXT_LLVM_IR: return kernel->code.ir;
+  case WB_KERNEL_TEXT_ASSEMBLY: return kernel->code.assembly;
+  }
+  return NULL;
+}
+
+const void *wb_kernel_object(const wb_kernel *kernel, size_t *bytes) {
+  *bytes = kernel->code.object_bytes;
+  return kernel->code.object;
+}
+
+const wb_program *wb_kernel_program(const wb_kernel *kernel) { return kernel->program; }
+
+static wb_status report_fault(const wb_kernel *kernel, const wb_fault *fault, wb_error *error) {
+  if (fault->op < 0) return WB_OK;
+  char site[128];
+  const wb_program *p = kernel->program;
+  wb_program_site(p, fault->op, site, sizeof site);
+  bool known = fault->op < p->op_count;
+  const wb_op *op = known ? &p->ops[fault->op] : NULL;
+  bool access = known && wb_op_accesses(op);
+  return WB_FAIL(error, WB_ERROR_INTERNAL,
+                 "program %s: %s at %s (op %d), book %d: %s: a promise is broken by %" PRId64,
+                 p->name, known ? wb_op_describe((wb_opcode)op->code)->text : "?", site, fault->op,
+                 fault->book, access ? p->objects[op->aux].name : "value", fault->index);
+}
+
+wb_status wb_kernel_run(const wb_kernel *kernel, const wb_kernel_arguments *arguments,
+                        int64_t first_book, int64_t end_book, wb_error *error) {
+  if (kernel->lowering == NULL) {
+    return wb_interpret(kernel->program, arguments, first_book, end_book, 0, error);
+  }
+  wb_fault fault = {.op = -1};
+  wb_kernel_arguments own = *arguments;
+  own.fault = &fault;
+  /* rounding and denormals as ops.h says, whatever the caller has set */
+  fenv_t environment;
+  fegetenv(&environment);
+  fesetenv(FE_DFL_ENV);
+  kernel->code.entry(&own, first_book, end_book);
+  fesetenv(&environment);
+  return report_fault(kernel, &fault, error);
+}
