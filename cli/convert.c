@@ -1,0 +1,157 @@
+/* warpbook convert: a day, or every day of an archive, as a store. */
+#include "common.h"
+#include "input.h"
+#include "summary.h"
+
+#include "data/store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { KEY_ALL = 0x500 };
+
+typedef struct arguments {
+  cli_input input;
+  const char *output;
+  bool all;
+} arguments;
+
+static const struct argp_option options[] = {
+    {"all", KEY_ALL, NULL, 0, "every day of an archive; OUTPUT is a folder", 0},
+    {0},
+};
+
+static bool is_store_name(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot != NULL && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0);
+}
+
+static void check_arguments(const arguments *line, const struct argp_state *state) {
+  if (line->output == NULL) {
+    argp_error(state, "expected INPUT and OUTPUT");
+  }
+  if (!line->all && !is_store_name(line->output)) {
+    argp_error(state, "OUTPUT: expected a name that ends in .h5, got \"%s\"", line->output);
+  }
+  if (line->all &&
+      (line->input.options.orderbook_path != NULL || line->input.options.member != NULL)) {
+    argp_error(state, "--all: expected no ORDERBOOK and no --member");
+  }
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state) {
+  arguments *line = state->input;
+  switch (key) {
+  case ARGP_KEY_INIT: state->child_inputs[0] = &line->input; return 0;
+  case KEY_ALL: line->all = true; return 0;
+  case ARGP_KEY_ARG:
+    /* the last one is the output: an orderbook file may stand before it */
+    if (state->arg_num >= 3) {
+      argp_error(state, "expected INPUT, ORDERBOOK and OUTPUT at most, got \"%s\" too", argument);
+    }
+    if (state->arg_num == 2) {
+      line->input.options.orderbook_path = line->output;
+    }
+    if (state->arg_num == 0) {
+      line->input.path = argument;
+    } else {
+      line->output = argument;
+    }
+    return 0;
+  case ARGP_KEY_END: check_arguments(line, state); return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp_child children[] = {{&cli_input_argp, 0, NULL, 1}, {0}};
+
+static const struct argp parser = {
+    .options = options,
+    .parser = parse_option,
+    .args_doc = "INPUT [ORDERBOOK] OUT.h5\n--all INPUT FOLDER",
+    .doc = "Reads a day and stores it as .h5: the records, the book that they start from, the "
+           "source's own rows and the order ids.\v"
+           "The store is written under a temporary name and renamed when it is whole. With --all "
+           "each store has its message file's name without _message, and ends in .h5.",
+    .children = children,
+};
+
+static int convert_day(cli_input *input, const char *path) {
+  wb_error error;
+  wb_tape *tape = NULL;
+  int status = cli_input_read(input, &tape);
+  if (status != CLI_OK) {
+    return status;
+  }
+  if (cli_input_is_source(input, tape, path)) {
+    (void)WB_FAIL(&error, WB_ERROR_ARGUMENT, "%s is what the day was read from", path);
+    status = cli_fail(&error);
+  } else if (wb_store_write(tape, path, &error) != WB_OK) {
+    status = cli_fail(&error);
+  } else {
+    cli_print_tape_head(stdout, tape);
+    cli_line(stdout, "written", "%" PRId64 " records, %" PRId64 " rows, into %s",
+             tape->record_count, tape->row_count, path);
+    cli_print_findings(stdout, tape, 5);
+  }
+  wb_tape_free(tape);
+  return status;
+}
+
+/* FOLDER/AAPL_2012-06-21_34200000_57600000_1.h5 from what the archive calls the message file. */
+static char *store_name(const char *folder, const char *member) {
+  static const char mark[] = "_message";
+  const char *slash = strrchr(member, '/');
+  const char *name = slash != NULL ? slash + 1 : member;
+  const char *cut = strstr(name, mark);
+  size_t bytes = strlen(folder) + strlen(name) + 8;
+  char *path = malloc(bytes);
+  if (path == NULL) {
+    return NULL;
+  }
+  int stem = cut != NULL ? (int)(cut - name) : (int)strlen(name);
+  const char *rest = cut != NULL ? cut + sizeof mark - 1 : "";
+  const char *dot = strrchr(rest, '.');
+  int tail = dot != NULL ? (int)(dot - rest) : (int)strlen(rest);
+  (void)snprintf(path, bytes, "%s/%.*s%.*s.h5", folder, stem, name, tail, rest);
+  return path;
+}
+
+static int convert_all(const arguments *line) {
+  wb_error error;
+  wb_input_list list;
+  if (wb_input_list_read(line->input.path, &list, &error) != WB_OK) {
+    return cli_fail(&error);
+  }
+  int status = CLI_OK;
+  if (mkdir(line->output, 0777) != 0 && errno != EEXIST) {
+    (void)WB_FAIL(&error, WB_ERROR_IO, "%s: cannot make the folder: %s", line->output,
+                  strerror(errno));
+    status = cli_fail(&error);
+  }
+  for (int32_t i = 0; i < list.count && status == CLI_OK; i++) {
+    cli_input day = line->input;
+    char *path = store_name(line->output, list.entries[i].message_name);
+    if (list.count > 1) {
+      day.options.member = list.entries[i].message_name;
+    }
+    if (path == NULL) {
+      (void)WB_FAIL(&error, WB_ERROR_MEMORY, "no memory for the name of a store");
+      status = cli_fail(&error);
+    } else {
+      status = convert_day(&day, path);
+    }
+    free(path);
+  }
+  wb_input_list_free(&list);
+  return status;
+}
+
+int cli_convert(int argc, char **argv) {
+  arguments line = {0};
+  argp_parse(&parser, argc, argv, 0, NULL, &line);
+  return line.all ? convert_all(&line) : convert_day(&line.input, line.output);
+}

@@ -1,0 +1,72 @@
+/* warpbook export: a day back as LOBSTER's two CSV files. */
+#include "common.h"
+#include "input.h"
+#include "summary.h"
+
+#include "data/lobster.h"
+
+#include <inttypes.h>
+
+typedef struct arguments {
+  cli_input input;
+  const char *folder;
+} arguments;
+
+static error_t parse_option(int key, char *argument, struct argp_state *state) {
+  arguments *line = state->input;
+  switch (key) {
+  case ARGP_KEY_INIT: state->child_inputs[0] = &line->input; return 0;
+  case ARGP_KEY_ARG:
+    /* the last one is the folder: an orderbook file may stand before it */
+    if (state->arg_num >= 3) {
+      argp_error(state, "expected INPUT, ORDERBOOK and FOLDER at most, got \"%s\" too", argument);
+    }
+    if (state->arg_num == 2) {
+      line->input.options.orderbook_path = line->folder;
+    }
+    if (state->arg_num == 0) {
+      line->input.path = argument;
+    } else {
+      line->folder = argument;
+    }
+    return 0;
+  case ARGP_KEY_END:
+    if (line->folder == NULL) {
+      argp_error(state, "expected INPUT and FOLDER");
+    }
+    return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp_child children[] = {{&cli_input_argp, 0, NULL, 1}, {0}};
+
+static const struct argp parser = {
+    .parser = parse_option,
+    .args_doc = "INPUT [ORDERBOOK] FOLDER",
+    .doc =
+        "Writes a day as LOBSTER's message file and orderbook file into a folder, which is made "
+        "if it is missing. The files are those that the day was read from, byte for byte, but "
+        "for what a reader forgives: byte order mark, header, line ends, a missing last newline.",
+    .children = children,
+};
+
+int cli_export(int argc, char **argv) {
+  arguments line = {0};
+  wb_tape *tape = NULL;
+  wb_error error;
+  argp_parse(&parser, argc, argv, 0, NULL, &line);
+  int status = cli_input_read(&line.input, &tape);
+  if (status != CLI_OK) {
+    return status;
+  }
+  if (wb_lobster_export(tape, line.folder, &error) != WB_OK) {
+    status = cli_fail(&error);
+  } else {
+    cli_print_tape_head(stdout, tape);
+    cli_line(stdout, "written", "%" PRId64 " rows, %d levels, into %s", tape->row_count,
+             tape->levels, line.folder);
+  }
+  wb_tape_free(tape);
+  return status;
+}

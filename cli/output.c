@@ -1,0 +1,71 @@
+/* Outputs: files that appear whole, or standard output. */
+#include "output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cli_output_is_standard(const char *path) {
+  static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+  for (size_t i = 0; path != NULL && i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(path, names[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+wb_status cli_output_open(cli_output *output, const char *path, wb_error *error) {
+  memset(output, 0, sizeof *output);
+  output->wanted = path != NULL;
+  output->standard = cli_output_is_standard(path);
+  return output->wanted && !output->standard ? wb_output_open(path, &output->file, error) : WB_OK;
+}
+
+wb_status cli_output_room(cli_output *output, size_t bytes, char **room, wb_error *error) {
+  if (!output->standard) {
+    return wb_output_room(output->file, bytes, room, error);
+  }
+  if (bytes > output->scratch_bytes) {
+    char *grown = realloc(output->scratch, bytes);
+    if (grown == NULL) {
+      return WB_FAIL(error, WB_ERROR_MEMORY, "standard output: no memory for a line of %zu bytes",
+                     bytes);
+    }
+    output->scratch = grown;
+    output->scratch_bytes = bytes;
+  }
+  *room = output->scratch;
+  return WB_OK;
+}
+
+static wb_status fail_standard(wb_error *error) {
+  return WB_FAIL(error, WB_ERROR_IO, "standard output: cannot write it: %s", strerror(errno));
+}
+
+wb_status cli_output_advance(cli_output *output, size_t used, wb_error *error) {
+  if (!output->standard) {
+    wb_output_advance(output->file, used);
+    return WB_OK;
+  }
+  return fwrite(output->scratch, 1, used, stdout) == used ? WB_OK : fail_standard(error);
+}
+
+wb_status cli_output_sync(cli_output *output, wb_error *error) {
+  if (output->standard) {
+    return fflush(stdout) == 0 ? WB_OK : fail_standard(error);
+  }
+  return output->file != NULL ? wb_output_sync(output->file, error) : WB_OK;
+}
+
+wb_status cli_output_close(cli_output *output, bool keep, wb_error *error) {
+  wb_status status = WB_OK;
+  if (output->file != NULL && keep) {
+    status = wb_output_close(output->file, error);
+  } else {
+    wb_output_discard(output->file);
+  }
+  free(output->scratch);
+  memset(output, 0, sizeof *output);
+  return status;
+}
