@@ -525,6 +525,9 @@ wb_status wb_reference_apply(wb_reference *book, const wb_record *record, int32_
 wb_status wb_reference_create(const wb_book_rules *rules, wb_reference **book, wb_error *error) {
   WB_TRY(wb_book_rules_check(rules, error));
   wb_reference *made = calloc(1, sizeof *made);
+  if (made != NULL) {
+    wb_resting_start(&made->resting);
+  }
   if (made == NULL || !wb_resting_reserve(&made->resting, 1)) {
     wb_reference_free(made);
     return WB_FAIL(error, WB_ERROR_MEMORY, "reference book: no memory for an empty book");

@@ -30,8 +30,8 @@ extern "C" {
 
 typedef struct wb_reference wb_reference;
 
-/* Called for each trade while a record is applied, after its fill. `trade` lasts for the call, which
- * must not touch the book. */
+/* Called for each trade while a record is applied, after its fill. `trade` lasts for the call,
+ * which must not touch the book. */
 typedef void wb_trade_function(void *context, const wb_trade *trade);
 
 /* An empty book in trading state. WB_ERROR_ARGUMENT for bad rules, WB_ERROR_MEMORY. */

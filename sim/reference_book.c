@@ -128,6 +128,8 @@ static bool level_reserve(wb_queue_side *side, size_t more) {
   return true;
 }
 
+void wb_resting_start(wb_resting *resting) { *resting = (wb_resting){.free = WB_NO_ORDER}; }
+
 bool wb_resting_reserve(wb_resting *resting, int32_t more) {
   int64_t orders =
       (int64_t)resting->sides[0].orders + (int64_t)resting->sides[1].orders + (int64_t)more;

@@ -66,6 +66,8 @@ static inline wb_side wb_opposite(wb_side side) {
   return side == WB_SIDE_BID ? WB_SIDE_ASK : WB_SIDE_BID;
 }
 
+void wb_resting_start(wb_resting *resting); /* empty, without memory */
+
 /* Room for `more` further orders; false if memory cannot be had, and then nothing has changed. */
 bool wb_resting_reserve(wb_resting *resting, int32_t more);
 void wb_resting_clear(wb_resting *resting); /* every order leaves */

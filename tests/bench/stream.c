@@ -1,6 +1,6 @@
 /* The generator behind stream.h: draws what to do, applies it to its own ladder, writes it down.
  *
- * Keep: the ladder is its own small book, apart from every engine, since it is their oracle here. */
+ * Keep: the ladder is a small book of its own, apart from every engine: it is their oracle here. */
 #include "stream.h"
 
 #include "base/hash.h"
