@@ -1,0 +1,358 @@
+/* Bytes of plain files by mmap, of compressed ones through libarchive. */
+#define _GNU_SOURCE
+#include "data/source.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  BLOCK_BYTES = 1 << 20,   /* what libarchive and pipes are read by */
+  TRUSTED_BYTES = 1 << 30, /* a larger size is not believed before the bytes have come */
+  FIRST_ROOM_BYTES = 1 << 16
+};
+
+static wb_status system_failure(const char *path, const char *what, wb_error *error) {
+  return WB_FAIL(error, WB_ERROR_IO, "%s: %s: %s", path, what, strerror(errno));
+}
+
+static wb_status no_memory(const char *path, size_t bytes, wb_error *error) {
+  return WB_FAIL(error, WB_ERROR_MEMORY, "%s: no memory for %zu bytes", path, bytes);
+}
+
+/* ---- kinds ---- */
+
+typedef struct signature {
+  const char *bytes;
+  size_t length;
+  wb_source_kind kind;
+  const char *ending; /* of names that promise it */
+} signature;
+
+static const signature signatures[] = {
+    {"\x89HDF\r\n\x1a\n", 8, WB_SOURCE_HDF5, ".h5"},
+    {"PK\x03\x04", 4, WB_SOURCE_ARCHIVE, ".zip"},
+    {"PK\x05\x06", 4, WB_SOURCE_ARCHIVE, ".zip"}, /* an empty one */
+    {"7z\xbc\xaf\x27\x1c", 6, WB_SOURCE_ARCHIVE, ".7z"},
+    {"\x1f\x8b", 2, WB_SOURCE_GZIP, ".gz"},
+};
+enum { SIGNATURES = sizeof signatures / sizeof *signatures };
+
+static bool ends_with(const char *text, const char *ending) {
+  size_t length = strlen(text), tail = strlen(ending);
+  return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+wb_status wb_source_kind_of(const char *path, wb_source_kind *kind, wb_error *error) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat status;
+  if (file < 0 || fstat(file, &status) != 0) {
+    wb_status failed = system_failure(path, "cannot be opened", error);
+    if (file >= 0) {
+      (void)close(file);
+    }
+    return failed;
+  }
+  char first[8] = {0};
+  /* what is no regular file cannot be looked at twice */
+  ssize_t got = S_ISREG(status.st_mode) ? pread(file, first, sizeof first, 0) : 0;
+  wb_status result = got < 0 ? system_failure(path, "cannot be read", error) : WB_OK;
+  (void)close(file);
+  if (result != WB_OK) {
+    return result;
+  }
+  if (S_ISDIR(status.st_mode)) {
+    return WB_FAIL(error, WB_ERROR_IO, "%s: expected a file, got a folder", path);
+  }
+  *kind = WB_SOURCE_PLAIN;
+  const char *promised = NULL;
+  for (int i = 0; i < SIGNATURES; i++) {
+    const signature *s = &signatures[i];
+    if ((size_t)got >= s->length && memcmp(first, s->bytes, s->length) == 0) {
+      *kind = s->kind;
+      return WB_OK;
+    }
+    promised = ends_with(path, s->ending) ? s->ending : promised;
+  }
+  if (promised != NULL) {
+    return WB_FAIL(error, WB_ERROR_FORMAT,
+                   "%s: expected a %s file as its name says, got other first bytes", path,
+                   promised);
+  }
+  return WB_OK;
+}
+
+int64_t wb_source_size(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? (int64_t)status.st_size : -1;
+}
+
+/* ---- growing buffers ---- */
+
+typedef struct buffer {
+  char *bytes;
+  size_t size, room;
+} buffer;
+
+/* Makes room for at least one more byte. */
+static bool widen(buffer *b) {
+  if (b->size < b->room) {
+    return true;
+  }
+  size_t room = b->room > 0 ? b->room * 2 : FIRST_ROOM_BYTES;
+  char *larger = room > b->room ? realloc(b->bytes, room) : NULL;
+  if (larger == NULL) {
+    return false;
+  }
+  b->bytes = larger;
+  b->room = room;
+  return true;
+}
+
+static void give(buffer *b, wb_source_text *text) {
+  text->owned = b->bytes;
+  text->bytes = b->bytes != NULL ? b->bytes : "";
+  text->size = b->size;
+}
+
+/* ---- plain files ---- */
+
+static wb_status read_stream(const char *path, int file, wb_source_text *text, wb_error *error) {
+  buffer b = {0};
+  for (;;) {
+    if (!widen(&b)) {
+      free(b.bytes);
+      return no_memory(path, b.room, error);
+    }
+    ssize_t got = read(file, b.bytes + b.size, b.room - b.size);
+    if (got == 0) {
+      give(&b, text);
+      return WB_OK;
+    }
+    if (got < 0 && errno != EINTR) {
+      free(b.bytes);
+      return system_failure(path, "cannot be read", error);
+    }
+    b.size += got > 0 ? (size_t)got : 0;
+  }
+}
+
+static wb_status read_plain(const char *path, wb_source_text *text, wb_error *error) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat status;
+  if (file < 0) {
+    return system_failure(path, "cannot be opened", error);
+  }
+  wb_status result = WB_OK;
+  bool whole = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+  void *mapped =
+      whole ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0)
+            : MAP_FAILED;
+  if (mapped != MAP_FAILED) {
+    text->mapped = mapped;
+    text->bytes = mapped;
+    text->size = (size_t)status.st_size;
+  } else {
+    result = read_stream(path, file, text, error);
+  }
+  (void)close(file);
+  return result;
+}
+
+/* ---- libarchive ---- */
+
+static wb_status archive_failure(const char *path, const char *member, struct archive *archive,
+                                 wb_error *error) {
+  const char *reason = archive_error_string(archive);
+  return WB_FAIL(error, archive_errno(archive) == ENOMEM ? WB_ERROR_MEMORY : WB_ERROR_FORMAT,
+                 "%s%s%s: %s", path, member != NULL ? ":" : "", member != NULL ? member : "",
+                 reason != NULL ? reason : "the archive is damaged");
+}
+
+/* Opens a gzip file as one member, or an archive. */
+static wb_status open_archive(const char *path, bool gzip, struct archive **archive,
+                              wb_error *error) {
+  struct archive *a = archive_read_new();
+  *archive = a;
+  if (a == NULL) {
+    return no_memory(path, 0, error);
+  }
+  int failed = gzip ? archive_read_support_filter_gzip(a) | archive_read_support_format_raw(a)
+                    : archive_read_support_format_zip(a) | archive_read_support_format_7zip(a);
+  if (failed != ARCHIVE_OK || archive_read_open_filename(a, path, BLOCK_BYTES) != ARCHIVE_OK) {
+    return archive_failure(path, NULL, a, error);
+  }
+  return WB_OK;
+}
+
+/* The next regular file; *name NULL at the end. */
+static wb_status next_member(const char *path, struct archive *archive, const char **name,
+                             int64_t *bytes, wb_error *error) {
+  struct archive_entry *entry;
+  for (;;) {
+    int result = archive_read_next_header(archive, &entry);
+    if (result == ARCHIVE_EOF) {
+      *name = NULL;
+      return WB_OK;
+    }
+    if (result < ARCHIVE_WARN) {
+      return archive_failure(path, NULL, archive, error);
+    }
+    *name = archive_entry_pathname(entry);
+    if (*name == NULL) {
+      *name = archive_entry_pathname_utf8(entry);
+    }
+    *bytes = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : -1;
+    if (*name != NULL && archive_entry_filetype(entry) == AE_IFREG) {
+      return WB_OK;
+    }
+  }
+}
+
+static wb_status read_member(const char *path, const char *member, struct archive *archive,
+                             int64_t bytes, wb_source_text *text, wb_error *error) {
+  buffer b = {0};
+  if (bytes > 0 && bytes <= TRUSTED_BYTES) {
+    b.room = (size_t)bytes + 1; /* the end is met without growing */
+    b.bytes = malloc(b.room);
+    b.room = b.bytes != NULL ? b.room : 0;
+  }
+  for (;;) {
+    if (!widen(&b)) {
+      free(b.bytes);
+      return no_memory(path, b.room, error);
+    }
+    la_ssize_t got = archive_read_data(archive, b.bytes + b.size, b.room - b.size);
+    if (got == 0) {
+      give(&b, text);
+      return WB_OK;
+    }
+    if (got < 0 && got != ARCHIVE_RETRY) {
+      free(b.bytes);
+      return archive_failure(path, member, archive, error);
+    }
+    b.size += got > 0 ? (size_t)got : 0;
+  }
+}
+
+static wb_status read_gzip(const char *path, wb_source_text *text, wb_error *error) {
+  struct archive *archive;
+  wb_status status = open_archive(path, true, &archive, error);
+  const char *name = NULL;
+  int64_t bytes = -1;
+  if (status == WB_OK) {
+    status = next_member(path, archive, &name, &bytes, error);
+  }
+  if (status == WB_OK && name != NULL) {
+    status = read_member(path, NULL, archive, bytes, text, error);
+  } else if (status == WB_OK) {
+    give(&(buffer){0}, text);
+  }
+  (void)archive_read_free(archive);
+  return status;
+}
+
+wb_status wb_source_read(const char *path, wb_source_text *text, wb_error *error) {
+  wb_source_kind kind;
+  WB_TRY(wb_source_kind_of(path, &kind, error));
+  text->name = strdup(path);
+  if (text->name == NULL) {
+    return no_memory(path, strlen(path), error);
+  }
+  switch (kind) {
+  case WB_SOURCE_PLAIN: return read_plain(path, text, error);
+  case WB_SOURCE_GZIP: return read_gzip(path, text, error);
+  default:
+    return WB_FAIL(error, WB_ERROR_FORMAT, "%s: expected a text or a .gz of one, got %s", path,
+                   kind == WB_SOURCE_HDF5 ? "an HDF5 file" : "an archive");
+  }
+}
+
+void wb_source_text_free(wb_source_text *text) {
+  if (text->mapped != NULL) {
+    (void)munmap(text->mapped, text->size);
+  }
+  free(text->owned);
+  free(text->name);
+  memset(text, 0, sizeof *text);
+}
+
+wb_status wb_source_list(const char *path, wb_source_member *function, void *context,
+                         wb_error *error) {
+  struct archive *archive;
+  wb_status status = open_archive(path, false, &archive, error);
+  while (status == WB_OK) {
+    const char *name;
+    int64_t bytes;
+    status = next_member(path, archive, &name, &bytes, error);
+    if (status != WB_OK || name == NULL) {
+      break;
+    }
+    status = function(context, name, bytes, error);
+  }
+  (void)archive_read_free(archive);
+  return status;
+}
+
+/* "path:member" */
+static char *member_name(const char *path, const char *member) {
+  size_t length = strlen(path) + strlen(member) + 2;
+  char *name = malloc(length);
+  if (name != NULL) {
+    (void)snprintf(name, length, "%s:%s", path, member);
+  }
+  return name;
+}
+
+/* The first of the names that has no text yet and is `name` (NULL: any); -1 if there is none. */
+static int wanted_index(const char *name, int count, const char *const *names,
+                        const wb_source_text *texts) {
+  for (int i = 0; i < count; i++) {
+    if (texts[i].name == NULL && (name == NULL || strcmp(name, names[i]) == 0)) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static wb_status read_wanted(const char *path, struct archive *archive, int count,
+                             const char *const *names, wb_source_text *texts, wb_error *error) {
+  int missing;
+  while ((missing = wanted_index(NULL, count, names, texts)) >= 0) {
+    const char *name;
+    int64_t bytes;
+    WB_TRY(next_member(path, archive, &name, &bytes, error));
+    if (name == NULL) {
+      return WB_FAIL(error, WB_ERROR_FORMAT, "%s: expected a member %s, got none", path,
+                     names[missing]);
+    }
+    int index = wanted_index(name, count, names, texts);
+    if (index < 0) {
+      continue;
+    }
+    texts[index].name = member_name(path, name);
+    if (texts[index].name == NULL) {
+      return no_memory(path, strlen(name), error);
+    }
+    WB_TRY(read_member(path, names[index], archive, bytes, &texts[index], error));
+  }
+  return WB_OK;
+}
+
+wb_status wb_source_read_members(const char *path, int count, const char *const *names,
+                                 wb_source_text *texts, wb_error *error) {
+  struct archive *archive;
+  wb_status status = open_archive(path, false, &archive, error);
+  if (status == WB_OK) {
+    status = read_wanted(path, archive, count, names, texts, error);
+  }
+  (void)archive_read_free(archive);
+  return status;
+}
