@@ -52,8 +52,8 @@ if(TARGET wb_program)
   install(TARGETS wb_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 # the code generator stands beside the library, which looks for it there
-if(TARGET warpbook_llvm)
-  install(TARGETS warpbook_llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET wb_llvm)
+  install(TARGETS wb_llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/warpbook)

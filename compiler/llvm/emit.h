@@ -61,11 +61,11 @@ typedef struct emit_region {
 /* What is known of an object of the program in the function being made. */
 typedef struct emit_object {
   bool used;
-  LLVMValueRef data;   /* buffers: pointer argument */
-  LLVMValueRef stride; /* buffers: bytes between books; NULL if shared */
-  LLVMValueRef base;   /* address of the book's first element */
-  LLVMValueRef length; /* elements, i64; of arrays a constant */
-  LLVMValueRef rows;   /* whole rows, i64 */
+  LLVMValueRef data;           /* buffers: pointer argument */
+  LLVMValueRef stride;         /* buffers: bytes between books; NULL if shared */
+  LLVMValueRef base;           /* address of the book's first element */
+  LLVMValueRef length;         /* elements, i64; of arrays a constant */
+  LLVMValueRef rows;           /* whole rows, i64 */
   LLVMValueRef fill, fill_row; /* constants in memory that hold fill values; NULL: not needed yet */
   LLVMValueRef scope, apart;   /* alias metadata of the class; at its first member */
 } emit_object;
@@ -85,7 +85,7 @@ struct emit {
 
   LLVMTypeRef types[WB_TYPE_COUNT];
   LLVMTypeRef i8, i16, pointer;
-  LLVMValueRef book;  /* i64 */
+  LLVMValueRef book; /* i64 */
   LLVMValueRef slab;
   LLVMValueRef fault;
   int32_t current; /* the op being lowered */
@@ -115,7 +115,7 @@ static inline LLVMValueRef emit_operand(emit *e, const wb_op *op, int k) {
 
 /* emit_base.c: types, constants, calls of intrinsics, small steps */
 LLVMTypeRef emit_type(emit *e, wb_type type, wb_shape shape);
-LLVMTypeRef emit_scalar_type(LLVMTypeRef type);                  /* an element's */
+LLVMTypeRef emit_scalar_type(LLVMTypeRef type);                       /* an element's */
 LLVMTypeRef emit_like(emit *e, LLVMTypeRef like, LLVMTypeRef scalar); /* in the shape of `like` */
 bool emit_is_float(LLVMValueRef value);
 uint32_t emit_bits(LLVMTypeRef integer); /* of an element */
@@ -125,7 +125,8 @@ LLVMValueRef emit_i32(emit *e, uint32_t value);
 LLVMValueRef emit_i64(emit *e, uint64_t value);
 LLVMValueRef emit_call(emit *e, const char *intrinsic, LLVMTypeRef *overloads, size_t count,
                        LLVMValueRef *arguments, uint32_t argument_count);
-LLVMValueRef emit_call1(emit *e, const char *intrinsic, LLVMValueRef a); /* overloaded on a's type */
+LLVMValueRef emit_call1(emit *e, const char *intrinsic,
+                        LLVMValueRef a); /* overloaded on a's type */
 LLVMValueRef emit_call2(emit *e, const char *intrinsic, LLVMValueRef a, LLVMValueRef b);
 LLVMBasicBlockRef emit_block(emit *e, const char *name); /* appended to the function */
 void emit_weights(emit *e, LLVMValueRef branch, const uint32_t *weights, uint32_t count);

@@ -50,8 +50,8 @@ LLVMValueRef emit_shift(emit *e, wb_opcode code, LLVMValueRef a, LLVMValueRef co
     LLVMValueRef most = emit_number(count, bits - 1);
     return LLVMBuildAShr(build, a, emit_call2(e, "llvm.umin", count, most), "");
   }
-  LLVMValueRef shifted = code == WB_OP_SHL ? LLVMBuildShl(build, a, count, "")
-                                           : LLVMBuildLShr(build, a, count, "");
+  LLVMValueRef shifted =
+      code == WB_OP_SHL ? LLVMBuildShl(build, a, count, "") : LLVMBuildLShr(build, a, count, "");
   LLVMValueRef fits = LLVMBuildICmp(build, LLVMIntULT, count, emit_number(count, bits), "");
   return LLVMBuildSelect(build, fits, shifted, emit_number(a, 0), "");
 }
@@ -63,8 +63,8 @@ static LLVMValueRef float_extremum(emit *e, bool maximum, LLVMValueRef a, LLVMVa
   LLVMTypeRef type = LLVMTypeOf(a), whole = emit_like(e, type, e->types[WB_TYPE_I32]);
   LLVMValueRef a_bits = LLVMBuildBitCast(build, a, whole, "");
   LLVMValueRef b_bits = LLVMBuildBitCast(build, b, whole, "");
-  LLVMValueRef same = maximum ? LLVMBuildAnd(build, a_bits, b_bits, "")
-                              : LLVMBuildOr(build, a_bits, b_bits, "");
+  LLVMValueRef same =
+      maximum ? LLVMBuildAnd(build, a_bits, b_bits, "") : LLVMBuildOr(build, a_bits, b_bits, "");
   LLVMValueRef takes_a = LLVMBuildFCmp(build, maximum ? LLVMRealOGT : LLVMRealOLT, a, b, "");
   LLVMValueRef ties = LLVMBuildFCmp(build, LLVMRealOEQ, a, b, "");
   LLVMValueRef unordered = LLVMBuildFCmp(build, LLVMRealUNO, a, b, "");
@@ -113,8 +113,7 @@ static LLVMValueRef soft_fma(emit *e, LLVMValueRef a, LLVMValueRef b, LLVMValueR
   LLVMValueRef bits = LLVMBuildBitCast(build, sum, whole, "");
   LLVMValueRef error_bits = LLVMBuildBitCast(build, error, whole, "");
   LLVMValueRef even = equal(e, LLVMBuildAnd(build, bits, emit_number(bits, 1), ""), 0);
-  LLVMValueRef outward = LLVMBuildICmp(build, LLVMIntSGE,
-                                       LLVMBuildXor(build, bits, error_bits, ""),
+  LLVMValueRef outward = LLVMBuildICmp(build, LLVMIntSGE, LLVMBuildXor(build, bits, error_bits, ""),
                                        emit_number(bits, 0), "");
   LLVMValueRef step =
       LLVMBuildSelect(build, outward, emit_number(bits, 1), emit_number(bits, UINT64_MAX), "");

@@ -26,9 +26,7 @@ bool emit_is_float(LLVMValueRef value) {
   return kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
 }
 
-uint32_t emit_bits(LLVMTypeRef integer) {
-  return LLVMGetIntTypeWidth(emit_scalar_type(integer));
-}
+uint32_t emit_bits(LLVMTypeRef integer) { return LLVMGetIntTypeWidth(emit_scalar_type(integer)); }
 
 LLVMValueRef emit_constant(LLVMTypeRef type, uint64_t bits) {
   switch (LLVMGetTypeKind(type)) {

@@ -26,9 +26,7 @@ void emit_set(emit *e, const wb_op *op) {
 static emit_region *innermost(emit *e) { return &e->regions[e->depth - 1]; }
 
 /* Goes on in `block`, to which the current block does not lead. */
-static void start(emit *e, LLVMBasicBlockRef block) {
-  LLVMPositionBuilderAtEnd(e->builder, block);
-}
+static void start(emit *e, LLVMBasicBlockRef block) { LLVMPositionBuilderAtEnd(e->builder, block); }
 
 /* Leads from the current block to `block` and goes on there. */
 static void flow(emit *e, LLVMBasicBlockRef block) {
@@ -133,8 +131,8 @@ static void close_region(emit *e) {
   case WB_OP_FOR: {
     LLVMBasicBlockRef last = LLVMGetInsertBlock(e->builder);
     /* the count is below hi, so one more is no overflow */
-    LLVMValueRef next = LLVMBuildNSWAdd(e->builder, region->switched,
-                                        emit_number(region->switched, 1), "");
+    LLVMValueRef next =
+        LLVMBuildNSWAdd(e->builder, region->switched, emit_number(region->switched, 1), "");
     LLVMAddIncoming(region->switched, &next, &last, 1);
     LLVMBuildBr(e->builder, region->other);
     break;

@@ -63,8 +63,7 @@ void emit_alias_classes(emit *e) {
     for (size_t m = 0; m < count; m++) {
       if (m != k) others[rest++] = scopes[m];
     }
-    object->scope =
-        LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, &scopes[k], 1));
+    object->scope = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, &scopes[k], 1));
     object->apart = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, others, rest));
   }
 }
@@ -127,8 +126,7 @@ static void report(emit *e, LLVMValueRef broken, LLVMValueRef index) {
   LLVMTypeRef i32 = e->types[WB_TYPE_I32];
   LLVMBasicBlockRef after = emit_guard(e, broken, false);
   LLVMValueRef seen = LLVMBuildLoad2(e->builder, i32, e->fault, "");
-  LLVMValueRef first =
-      LLVMBuildICmp(e->builder, LLVMIntSLT, seen, emit_i32(e, 0), "");
+  LLVMValueRef first = LLVMBuildICmp(e->builder, LLVMIntSLT, seen, emit_i32(e, 0), "");
   LLVMBasicBlockRef after_first = emit_guard(e, first, true);
   LLVMValueRef book_at = emit_i64(e, offsetof(wb_fault, book));
   LLVMValueRef index_at = emit_i64(e, offsetof(wb_fault, index));
@@ -188,9 +186,8 @@ static emit_place place_of(emit *e, const wb_op *op, bool row) {
   if (row) at = LLVMBuildMul(e->builder, at, emit_i64(e, (uint64_t)e->program->width), "");
   LLVMTypeRef type = element_type(e, object);
   LLVMValueRef base = e->objects[op->aux].base;
-  place.pointer = place.in_range == NULL
-                      ? LLVMBuildInBoundsGEP2(e->builder, type, base, &at, 1, "")
-                      : LLVMBuildGEP2(e->builder, type, base, &at, 1, "");
+  place.pointer = place.in_range == NULL ? LLVMBuildInBoundsGEP2(e->builder, type, base, &at, 1, "")
+                                         : LLVMBuildGEP2(e->builder, type, base, &at, 1, "");
   /* arrays are aligned; buffers are as their caller's elements are */
   if (object->kind == WB_OBJECT_ARRAY) {
     place.alignment = power_of_two_in((uint64_t)object->offset | scale, WB_SLAB_ALIGNMENT);
@@ -232,8 +229,7 @@ static LLVMValueRef fill_place(emit *e, const wb_op *op, bool row) {
   LLVMTypeRef type = element_type(e, &e->program->objects[op->aux]);
   if (row) type = LLVMVectorType(type, (unsigned)e->program->width);
   LLVMValueRef constant = LLVMAddGlobal(e->module, type, "");
-  LLVMSetInitializer(constant,
-                     emit_constant(type, (uint64_t)e->program->objects[op->aux].fill));
+  LLVMSetInitializer(constant, emit_constant(type, (uint64_t)e->program->objects[op->aux].fill));
   LLVMSetGlobalConstant(constant, true);
   LLVMSetLinkage(constant, LLVMPrivateLinkage);
   LLVMSetUnnamedAddress(constant, LLVMGlobalUnnamedAddr);
@@ -246,8 +242,8 @@ static LLVMValueRef load(emit *e, const wb_op *op, bool row) {
   emit_place place = place_of(e, op, row);
   LLVMTypeRef type = element_type(e, place.object);
   if (place.in_range != NULL) {
-    place.pointer = LLVMBuildSelect(e->builder, place.in_range, place.pointer,
-                                    fill_place(e, op, row), "");
+    place.pointer =
+        LLVMBuildSelect(e->builder, place.in_range, place.pointer, fill_place(e, op, row), "");
   }
   LLVMValueRef value;
   if (row) {
@@ -306,8 +302,8 @@ static emit_place places_of(emit *e, const wb_op *op) {
     place.in_range = emit_constant(mask, 1);
   }
   LLVMValueRef at = widen_index(e, index);
-  place.pointer = LLVMBuildGEP2(e->builder, element_type(e, object), e->objects[op->aux].base,
-                                &at, 1, "");
+  place.pointer =
+      LLVMBuildGEP2(e->builder, element_type(e, object), e->objects[op->aux].base, &at, 1, "");
   uint32_t bytes = element_bytes[object->element];
   uint32_t own = element_bytes[e->program->objects[object->base].element];
   place.alignment = object->kind == WB_OBJECT_BUFFER && own < bytes ? own : bytes;

@@ -1,12 +1,8 @@
-/* What stands around a program's ops on a host:
+/* What stands around a program's ops on a host: the arguments are read once, then a loop runs book
+ * after book.
  *
- *   NAME(arguments, first, end)     saves MXCSR, sets the default (round to nearest, denormals kept,
- *                                   exceptions masked), calls the body, restores MXCSR
- *   NAME.body                       reads all arguments once, then runs book after book
- *
- * MXCSR is set in the entry and not by its callers, so that no caller can forget it; the body is a
- * function of its own that is never inlined, so that no float operation can move across the change.
- * Programs without f32 have the body as their entry. */
+ * The float environment (round to nearest, denormals kept) is its caller's business, wb_kernel_run's:
+ * it is set once for a launch, and nothing in here changes it. */
 #include "host.h"
 
 #include "emit.h"
@@ -22,18 +18,18 @@ static void set_attribute(LLVMContextRef context, LLVMValueRef function, unsigne
 
 static void set_text_attribute(LLVMContextRef context, LLVMValueRef function, const char *name,
                                const char *value) {
-  LLVMAttributeRef attribute = LLVMCreateStringAttribute(
-      context, name, (unsigned)strlen(name), value, (unsigned)strlen(value));
+  LLVMAttributeRef attribute = LLVMCreateStringAttribute(context, name, (unsigned)strlen(name),
+                                                         value, (unsigned)strlen(value));
   LLVMAddAttributeAtIndex(function, (unsigned)LLVMAttributeFunctionIndex, attribute);
 }
 
-static LLVMTypeRef entry_type(emit *e) {
-  LLVMTypeRef arguments[] = {e->pointer, e->types[WB_TYPE_I64], e->types[WB_TYPE_I64]};
-  return LLVMFunctionType(LLVMVoidTypeInContext(e->context), arguments, 3, false);
-}
-
 static LLVMValueRef add_function(emit *e, const target *t, const char *name) {
-  LLVMValueRef function = LLVMAddFunction(e->module, name, entry_type(e));
+  LLVMTypeRef arguments[] = {e->pointer, e->types[WB_TYPE_I64], e->types[WB_TYPE_I64]};
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), arguments, 3, false);
+  LLVMValueRef function = LLVMAddFunction(e->module, name, type);
+  set_attribute(e->context, function, 1, "noalias");
+  set_attribute(e->context, function, 1, "readonly");
+  set_attribute(e->context, function, 1, "nocapture");
   set_attribute(e->context, function, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
   set_text_attribute(e->context, function, "no-builtins", "true");
   if (t->avx512) {
@@ -70,8 +66,7 @@ static LLVMValueRef own_length(emit *e, const wb_object *object, LLVMValueRef le
   return LLVMBuildUDiv(e->builder, length, emit_i64(e, (uint64_t)own), "");
 }
 
-static void read_buffer(emit *e, LLVMValueRef buffers, const wb_object *object,
-                        emit_object *read) {
+static void read_buffer(emit *e, LLVMValueRef buffers, const wb_object *object, emit_object *read) {
   LLVMTypeRef i64 = e->types[WB_TYPE_I64];
   size_t at = (size_t)object->buffer * sizeof(wb_buffer_argument);
   read->data = read_field(e, e->pointer, buffers, at + offsetof(wb_buffer_argument, data));
@@ -166,34 +161,6 @@ static void emit_body(emit *e) {
   LLVMBuildBr(e->locals, read);
 }
 
-static void call_mxcsr(emit *e, const char *intrinsic, LLVMValueRef pointer) {
-  (void)emit_call(e, intrinsic, NULL, 0, &pointer, 1);
-}
-
-static void emit_entry(emit *e, LLVMValueRef entry, LLVMValueRef body) {
-  enum { MXCSR_DEFAULT = 0x1f80 };
-  e->function = entry;
-  LLVMPositionBuilderAtEnd(e->builder, emit_block(e, "entry"));
-  LLVMTypeRef i32 = e->types[WB_TYPE_I32];
-  LLVMValueRef saved = LLVMBuildAlloca(e->builder, i32, "saved");
-  LLVMValueRef own = LLVMBuildAlloca(e->builder, i32, "own");
-  LLVMBuildStore(e->builder, emit_i32(e, MXCSR_DEFAULT), own);
-  call_mxcsr(e, "llvm.x86.sse.stmxcsr", saved);
-  call_mxcsr(e, "llvm.x86.sse.ldmxcsr", own);
-  LLVMValueRef arguments[] = {LLVMGetParam(entry, 0), LLVMGetParam(entry, 1),
-                              LLVMGetParam(entry, 2)};
-  LLVMBuildCall2(e->builder, entry_type(e), body, arguments, 3, "");
-  call_mxcsr(e, "llvm.x86.sse.ldmxcsr", saved);
-  LLVMBuildRetVoid(e->builder);
-}
-
-static bool uses_floats(const wb_program *program) {
-  for (int32_t id = 0; id < program->op_count; id++) {
-    if (program->ops[id].type == WB_TYPE_F32) return true;
-  }
-  return false;
-}
-
 wb_status host_emit(const wb_lower_request *request, const target *t, LLVMContextRef context,
                     LLVMModuleRef module, wb_error *error) {
   emit e = {.gang = &emit_host_gang,
@@ -203,23 +170,8 @@ wb_status host_emit(const wb_lower_request *request, const target *t, LLVMContex
   WB_TRY(emit_open(&e, request->program, context, module, error));
   note_used_objects(&e);
   emit_alias_classes(&e);
-  const char *name = request->program->name;
-  bool wrapped = t->x86 && uses_floats(request->program);
-  LLVMValueRef entry = NULL;
-  if (wrapped) {
-    entry = add_function(&e, t, name);
-    e.function = add_function(&e, t, "body");
-    LLVMSetLinkage(e.function, LLVMPrivateLinkage);
-    set_attribute(context, e.function, (unsigned)LLVMAttributeFunctionIndex, "noinline");
-  } else {
-    e.function = add_function(&e, t, name);
-  }
-  LLVMValueRef body = e.function;
-  set_attribute(context, body, 1, "noalias");
-  set_attribute(context, body, 1, "readonly");
-  set_attribute(context, body, 1, "nocapture");
+  e.function = add_function(&e, t, request->program->name);
   emit_body(&e);
-  if (wrapped) emit_entry(&e, entry, body);
   wb_status status = e.status;
   if (status != WB_OK && error != NULL) *error = e.error;
   emit_close(&e);

@@ -30,8 +30,8 @@ static LLVMValueRef lanes_from(emit *e, LLVMValueRef low, LLVMValueRef high, uin
 
 static LLVMValueRef splat(emit *e, LLVMValueRef scalar) {
   LLVMTypeRef lanes = type(e, LLVMTypeOf(scalar));
-  LLVMValueRef first = LLVMBuildInsertElement(e->builder, LLVMGetPoison(lanes), scalar,
-                                              emit_i32(e, 0), "");
+  LLVMValueRef first =
+      LLVMBuildInsertElement(e->builder, LLVMGetPoison(lanes), scalar, emit_i32(e, 0), "");
   LLVMValueRef zeros = LLVMConstNull(type(e, e->types[WB_TYPE_I32]));
   return LLVMBuildShuffleVector(e->builder, first, LLVMGetPoison(lanes), zeros, "");
 }
@@ -117,9 +117,9 @@ enum { ALIGNMENT_OPERAND = 0 };
 enum { ALIGNMENT_OPERAND = 1 };
 #endif
 
-static LLVMValueRef masked(emit *e, const char *name, LLVMValueRef *overloaded,
-                           LLVMValueRef *first, uint32_t before, uint32_t alignment,
-                           LLVMValueRef mask, LLVMValueRef last) {
+static LLVMValueRef masked(emit *e, const char *name, LLVMValueRef *overloaded, LLVMValueRef *first,
+                           uint32_t before, uint32_t alignment, LLVMValueRef mask,
+                           LLVMValueRef last) {
   LLVMValueRef arguments[5];
   LLVMTypeRef types[] = {LLVMTypeOf(overloaded[0]), LLVMTypeOf(overloaded[1])};
   uint32_t count = 0;
@@ -142,7 +142,8 @@ static LLVMValueRef load_row(emit *e, const emit_place *place, LLVMTypeRef eleme
 static void store_row(emit *e, const emit_place *place, LLVMValueRef value, LLVMValueRef mask) {
   if (mask != NULL && place->object->shared) {
     LLVMValueRef both[] = {value, place->pointer};
-    LLVMValueRef store = masked(e, "llvm.masked.store", both, both, 2, place->alignment, mask, NULL);
+    LLVMValueRef store =
+        masked(e, "llvm.masked.store", both, both, 2, place->alignment, mask, NULL);
     emit_mark(e, store, place, 0);
     return;
   }

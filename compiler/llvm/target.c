@@ -19,12 +19,12 @@ typedef struct cpu_row {
 
 /* Models that every supported release of LLVM knows. */
 static const cpu_row cpus[] = {
-    {"x86-64", 1},       {"x86-64-v2", 2},      {"x86-64-v3", 3},      {"x86-64-v4", 4},
-    {"nehalem", 2},      {"westmere", 2},       {"sandybridge", 2},    {"ivybridge", 2},
-    {"haswell", 3},      {"broadwell", 3},      {"skylake", 3},        {"skylake-avx512", 4},
-    {"cascadelake", 4},  {"cooperlake", 4},     {"icelake-client", 4}, {"icelake-server", 4},
-    {"tigerlake", 4},    {"rocketlake", 4},     {"alderlake", 3},      {"sapphirerapids", 4},
-    {"znver1", 3},       {"znver2", 3},         {"znver3", 3},         {"znver4", 4},
+    {"x86-64", 1},      {"x86-64-v2", 2},  {"x86-64-v3", 3},      {"x86-64-v4", 4},
+    {"nehalem", 2},     {"westmere", 2},   {"sandybridge", 2},    {"ivybridge", 2},
+    {"haswell", 3},     {"broadwell", 3},  {"skylake", 3},        {"skylake-avx512", 4},
+    {"cascadelake", 4}, {"cooperlake", 4}, {"icelake-client", 4}, {"icelake-server", 4},
+    {"tigerlake", 4},   {"rocketlake", 4}, {"alderlake", 3},      {"sapphirerapids", 4},
+    {"znver1", 3},      {"znver2", 3},     {"znver3", 3},         {"znver4", 4},
 };
 enum { GENERIC_LEVELS = 4 };
 
@@ -39,10 +39,18 @@ static const char *const level_features[GENERIC_LEVELS + 1] = {
 /* Features that may be switched. The others are either needed by every 64-bit program or nothing that
  * a kernel's code could use. */
 static const char *const switchable[] = {
-    "sse3",     "ssse3",        "sse4.1",          "sse4.2",       "popcnt",     "avx",
-    "avx2",     "bmi",          "bmi2",            "f16c",         "fma",        "lzcnt",
-    "movbe",    "adx",          "gfni",            "avx512f",      "avx512bw",   "avx512cd",
-    "avx512dq", "avx512vl",     "avx512ifma",      "avx512vbmi",   "avx512vbmi2", "avx512vnni",
+    "sse3",         "ssse3",
+    "sse4.1",       "sse4.2",
+    "popcnt",       "avx",
+    "avx2",         "bmi",
+    "bmi2",         "f16c",
+    "fma",          "lzcnt",
+    "movbe",        "adx",
+    "gfni",         "avx512f",
+    "avx512bw",     "avx512cd",
+    "avx512dq",     "avx512vl",
+    "avx512ifma",   "avx512vbmi",
+    "avx512vbmi2",  "avx512vnni",
     "avx512bitalg", "avx512vpopcntdq",
 };
 

@@ -18,8 +18,8 @@ typedef struct target {
   char *triple, *cpu, *features; /* of malloc */
   LLVMTargetMachineRef machine;
   bool x86;
-  bool runs_here;    /* this machine has every instruction that the code may use */
-  bool fma, avx512;  /* what the lowering asks about */
+  bool runs_here;   /* this machine has every instruction that the code may use */
+  bool fma, avx512; /* what the lowering asks about */
 } target;
 
 /* Opens the host target for a CPU name (NULL or "native": this machine's) and a feature list (NULL or

@@ -100,10 +100,33 @@ void test_memory_free(test_memory *m) {
 
 static uint64_t random_element(uint64_t *state, uint8_t element) {
   static const uint64_t extremes[] = {
-      0, 1, 2, 31, 32, 33, 63, 64, UINT64_MAX, 0x7fffffff, 0x80000000, 0x80000001,
-      0x7fffffffffffffff, 0x8000000000000000, 0xfffffffe, 0x7fc00000, 0xffc00000, 0x7f800000,
-      0xff800000, 0x7f800001, 0x3f800000, 0xbf800000, 0x00000001, 0x4f000000, 0xcf000000,
-      0x7f7fffff, 0x00800000,
+      0,
+      1,
+      2,
+      31,
+      32,
+      33,
+      63,
+      64,
+      UINT64_MAX,
+      0x7fffffff,
+      0x80000000,
+      0x80000001,
+      0x7fffffffffffffff,
+      0x8000000000000000,
+      0xfffffffe,
+      0x7fc00000,
+      0xffc00000,
+      0x7f800000,
+      0xff800000,
+      0x7f800001,
+      0x3f800000,
+      0xbf800000,
+      0x00000001,
+      0x4f000000,
+      0xcf000000,
+      0x7f7fffff,
+      0x00800000,
   };
   uint64_t kind = test_random(state) % 8, value = test_random(state);
   if (kind < 2) return extremes[value % (sizeof extremes / sizeof *extremes)];
@@ -113,7 +136,7 @@ static uint64_t random_element(uint64_t *state, uint8_t element) {
     memcpy(&bits, &x, sizeof bits);
     return bits;
   }
-  return kind < 5 ? value % 100 : kind < 7 ? (uint64_t)-(int64_t)(value % 40) : value;
+  return kind < 5 ? value % 100 : kind < 7 ? (uint64_t) - (int64_t)(value % 40) : value;
 }
 
 static void fill_block(uint8_t *bytes, size_t count, uint8_t element, uint64_t *state) {
@@ -165,8 +188,8 @@ bool test_same(const wb_program *program, const test_target *target, const test_
   wb_error error = {0};
   test_memory by_interpreter, by_code;
   test_memory_copy(&by_interpreter, start);
-  wb_status status = wb_interpret(program, &by_interpreter.arguments, 0, start->books, step_limit,
-                                  &error);
+  wb_status status =
+      wb_interpret(program, &by_interpreter.arguments, 0, start->books, step_limit, &error);
   if (status != WB_OK) {
     test_memory_free(&by_interpreter);
     snprintf(text, text_bytes, "interpreter: %s", error.text);
