@@ -588,13 +588,13 @@ static wb_status seed_add(wb_reference *book, const wb_order *o, wb_error *error
   if (wb_resting_find(&book->resting, o->ref) != WB_NO_ORDER) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT, "seed order %d: the reference is given twice", o->ref);
   }
-  if (capacity > 0 && book->resting.sides[o->side].orders >= capacity) {
-    return WB_FAIL(error, WB_ERROR_ARGUMENT, "seed order %d: expected at most %d orders a side",
-                   o->ref, capacity);
-  }
   if (o->arrival < book->next_arrival) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT, "seed order %d: arrival %d is given twice", o->ref,
                    o->arrival);
+  }
+  if (capacity > 0 && book->resting.sides[o->side].orders >= capacity) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT, "seed order %d: expected at most %d orders a side",
+                   o->ref, capacity);
   }
   wb_resting_add(&book->resting, o);
   book->next_arrival = o->arrival + 1;

@@ -4,7 +4,7 @@
  * Half of the records are passive adds near the mid (geometric distances, at most `width` ticks),
  * 40 % cancel a random resting order, 10 % are marketable limit orders. Each side is steered to two
  * thirds up to four thirds of `depth` orders. All are history's (owner 0), tick 1, base 0, with
- * fresh references from 0. Two last records sweep both sides, so that the trades tell the whole book.
+ * fresh references from 0. Two last records sweep both sides: the trades tell all.
  *
  * The generator keeps a dense price ladder of its own to know what rests and trades: what it saw is
  * in the stream, for engines to be checked with. */

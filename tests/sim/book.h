@@ -1,8 +1,8 @@
 /* Words for tests of a book that read like the rules.
  *
  * References below 2^30 are history's; own(a, k) is agent a's k-th. The owner of a record follows
- * from its reference. Every record is followed by a check of all invariants, and what it traded is kept
- * until the next. Prices are at(10): any unit will do, tests use ticks of 1 unless they say so. */
+ * from its reference. Every record is followed by a check of all invariants; what it traded is
+ * kept until the next. Prices are at(10): any unit will do, tests use ticks of 1 unless they say so. */
 #ifndef WB_TESTS_SIM_BOOK_H
 #define WB_TESTS_SIM_BOOK_H
 

@@ -1,4 +1,4 @@
-/* The reference book against the rules: orders, priority, matching, each way to add, take, change. */
+/* The reference book against the rules: orders, priority, matching, ways to add, take, change. */
 #include "book.h"
 
 #include <criterion/criterion.h>
@@ -508,7 +508,7 @@ static book crossed_book(wb_trading_state not_trading) {
 Test(states, nothing_matches_while_quoting_or_halted) {
   for (int s = WB_STATE_QUOTING; s <= WB_STATE_HALTED; ++s) {
     book b = crossed_book((wb_trading_state)s);
-    cr_assert_eq(wb_reference_state(b.engine), s);
+    cr_assert_eq((int)wb_reference_state(b.engine), s);
     expect_no_trades(market(&b, BID, 4, 5));
     expect_no_trades(add(&b, BID, 4, 5, at(12), WB_FLAG_IOC));
     expect_no_trades(add(&b, BID, 4, 5, at(12), WB_FLAG_FOK));
