@@ -18,9 +18,9 @@ typedef struct fact {
 
 /* a promise stays unless it obviously holds */
 static bool keeps_promise(const wb_op *op, const fact *facts) {
+  if (op->code != WB_OP_KNOWN) return true;
   int64_t x = facts[op->operands[0]].value;
-  return op->code != WB_OP_KNOWN ||
-         (facts[op->operands[1]].value <= x && x <= facts[op->operands[2]].value);
+  return facts[op->operands[1]].value <= x && x <= facts[op->operands[2]].value;
 }
 
 static fact evaluate(const wb_program *program, const wb_op *op, const fact *facts) {
