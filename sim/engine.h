@@ -56,6 +56,7 @@ typedef struct wb_engine_type {
 } wb_engine_type;
 
 extern const wb_engine_type wb_engine_reference;
+extern const wb_engine_type wb_engine_kernel;
 
 /* The type of an engine; WB_ERROR_ARGUMENT, WB_ERROR_UNAVAILABLE. */
 wb_status wb_engine_find(wb_engine engine, const wb_engine_type **type, wb_error *error);
