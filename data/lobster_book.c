@@ -8,17 +8,6 @@
 
 enum { FIRST_ROOM = 64, FIRST_ID_BITS = 12, NEAR_LEVELS = 12 };
 
-wb_status wb_queue_book_start(wb_queue_book *book, wb_error *error) {
-  memset(book, 0, sizeof *book);
-  book->free_order = WB_QUEUE_NONE;
-  book->id_bits = FIRST_ID_BITS;
-  book->ids = calloc((size_t)1 << FIRST_ID_BITS, sizeof *book->ids);
-  if (book->ids == NULL) {
-    return WB_FAIL(error, WB_ERROR_MEMORY, "no memory for the ids of a book");
-  }
-  return WB_OK;
-}
-
 void wb_queue_book_free(wb_queue_book *book) {
   free(book->side[WB_SIDE_BID].levels);
   free(book->side[WB_SIDE_ASK].levels);
@@ -37,6 +26,25 @@ static wb_status grow(void **array, int32_t *room, size_t size, wb_error *error)
   *array = larger;
   *room = wanted;
   return WB_OK;
+}
+
+static wb_status grow_levels(wb_queue_side *side, wb_error *error) {
+  void *levels = side->levels;
+  WB_TRY(grow(&levels, &side->room, sizeof *side->levels, error));
+  side->levels = levels;
+  return WB_OK;
+}
+
+wb_status wb_queue_book_start(wb_queue_book *book, wb_error *error) {
+  memset(book, 0, sizeof *book);
+  book->free_order = WB_QUEUE_NONE;
+  book->id_bits = FIRST_ID_BITS;
+  book->ids = calloc((size_t)1 << FIRST_ID_BITS, sizeof *book->ids);
+  if (book->ids == NULL) {
+    return WB_FAIL(error, WB_ERROR_MEMORY, "no memory for the ids of a book");
+  }
+  WB_TRY(grow_levels(&book->side[WB_SIDE_BID], error));
+  return grow_levels(&book->side[WB_SIDE_ASK], error);
 }
 
 /* ---- ids ---- */
@@ -116,12 +124,8 @@ static wb_queue_level *level_for(wb_queue_side *side, int32_t key, wb_error *err
   if (at < side->count && side->levels[at].key == key) {
     return &side->levels[at];
   }
-  if (side->count == side->room) {
-    void *levels = side->levels;
-    if (grow(&levels, &side->room, sizeof *side->levels, error) != WB_OK) {
-      return NULL;
-    }
-    side->levels = levels;
+  if (side->count == side->room && grow_levels(side, error) != WB_OK) {
+    return NULL;
   }
   wb_queue_level *level = &side->levels[at];
   memmove(level + 1, level, (size_t)(side->count - at) * sizeof *level);

@@ -290,7 +290,7 @@ static bool careful_time(cell c, int64_t *time_ns, wb_lobster_extra *extra) {
   int64_t seconds = 0, fraction = 0;
   for (; i < c.length && c.at[i] >= '0' && c.at[i] <= '9'; i++) {
     seconds = seconds * 10 + (c.at[i] - '0');
-    if (seconds > DAY_NS) {
+    if (seconds > DAY_NS / NS_PER_SECOND) {
       return false;
     }
   }
@@ -317,7 +317,7 @@ static bool careful_time(cell c, int64_t *time_ns, wb_lobster_extra *extra) {
     extra->odd_time |= decimals > 9 || c.at[c.length - 1] == '0';
   }
   *time_ns = seconds * NS_PER_SECOND + fraction;
-  return seconds <= DAY_NS / NS_PER_SECOND && *time_ns <= DAY_NS;
+  return *time_ns <= DAY_NS;
 }
 
 static bool careful_participant(cell c, wb_lobster_extra *extra, char *problem) {

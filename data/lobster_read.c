@@ -52,10 +52,13 @@ typedef struct reader {
   int64_t *row_price, *row_qty; /* one book row, exact: what the careful parser gives */
   participants participants;
   int64_t odd_room;
-  int32_t decimals;            /* longest fraction of a time so far */
-  int64_t lowest, highest;     /* prices, when the range is looked for */
+  int32_t decimals;         /* longest fraction of a time so far */
+  int64_t lowest, highest;  /* prices, when the range is looked for */
+  const char *highest_name; /* where the highest stands */
+  int64_t highest_line;
   bool not_in_cents, scanning; /* scanning: only the range is looked for */
   bool misfit;                 /* a price does not fit the base */
+  bool exact_row;              /* the book row at hand is in row_price and row_qty */
 } reader;
 
 static const wb_read_options no_options;
@@ -174,6 +177,9 @@ static void read_name(wb_tape *tape, const char *name) {
     base = *p == '/' || *p == ':' ? p + 1 : base;
   }
   const char *ticker_end = strchr(base, '_');
+  for (const char *p = base; ticker_end != NULL && p < ticker_end; p++) {
+    ticker_end = *p < ' ' || *p == 127 ? NULL : ticker_end;
+  }
   if (ticker_end == NULL || ticker_end == base || ticker_end - base >= WB_INSTRUMENT_BYTES ||
       strlen(ticker_end + 1) < 11 || !is_day(ticker_end + 1) || ticker_end[11] != '_') {
     return;
@@ -358,6 +364,17 @@ static bool fits(int64_t price, int64_t base) {
   return price - base >= -WB_PRICE_LIMIT && price - base <= WB_PRICE_LIMIT;
 }
 
+/* Widens the range; a price outside of what the base allows is a misfit. */
+static void note_price(reader *r, const lines *l, int64_t price) {
+  r->lowest = price < r->lowest ? price : r->lowest;
+  if (price > r->highest) {
+    r->highest = price;
+    r->highest_name = l->name;
+    r->highest_line = l->line;
+  }
+  r->misfit |= !fits(price, r->cells.base);
+}
+
 /* Takes an exact book row over: range and cents are tracked, prices put above the base. */
 static void take_row(reader *r) {
   for (int32_t i = 0; i < 2 * r->cells.levels; i++) {
@@ -367,16 +384,14 @@ static void take_row(reader *r) {
       r->cells.qty[i] = 0;
       continue;
     }
-    r->lowest = price < r->lowest ? price : r->lowest;
-    r->highest = price > r->highest ? price : r->highest;
+    note_price(r, &r->book, price);
     r->cells.not_in_cents |= price % CENT != 0;
-    r->misfit |= !fits(price, r->cells.base);
     r->cells.price[i] = fits(price, r->cells.base) ? (int32_t)(price - r->cells.base) : 0;
     r->cells.qty[i] = r->row_qty[i];
   }
 }
 
-/* Reads the next book row into where r->cells points. */
+/* Reads the next book row into where r->cells points, or, exact, into row_price and row_qty. */
 static wb_status read_book(reader *r, bool *bad, wb_error *error) {
   lines *l = &r->book;
   const char *line = l->at, *next = NULL;
@@ -384,6 +399,7 @@ static wb_status read_book(reader *r, bool *bad, wb_error *error) {
   if (!r->scanning && l->end - line >= 4 * (int64_t)r->cells.levels * WB_LOBSTER_CELL_BYTES + 16) {
     next = wb_lobster_book_fast(line, &r->cells);
   }
+  r->exact_row = false;
   if (next != NULL) {
     l->at = next;
     return WB_OK;
@@ -391,12 +407,11 @@ static wb_status read_book(reader *r, bool *bad, wb_error *error) {
   char problem[WB_LOBSTER_PROBLEM_BYTES];
   const char *end = line_end(line, l->end);
   l->at = end < l->end ? end + 1 : end;
-  if (!wb_lobster_book_careful(line, text_end(line, l->end), r->cells.levels, r->row_price,
-                               r->row_qty, problem)) {
-    return damaged(r, l, problem, bad, error);
-  }
-  take_row(r);
-  return WB_OK;
+  r->exact_row = true;
+  return wb_lobster_book_careful(line, text_end(line, l->end), r->cells.levels, r->row_price,
+                                 r->row_qty, problem)
+             ? WB_OK
+             : damaged(r, l, problem, bad, error);
 }
 
 /* Notes what a message tells about range, cents and time; its price above the base. */
@@ -408,13 +423,8 @@ static int32_t take_message(reader *r, const wb_source_row *row) {
   if (row->type <= 4) {
     r->cells.not_in_cents |= (uint64_t)row->price % CENT != 0;
   }
-  r->lowest = row->price < r->lowest ? row->price : r->lowest;
-  r->highest = row->price > r->highest ? row->price : r->highest;
-  if (!fits(row->price, r->cells.base)) {
-    r->misfit = true;
-    return 0;
-  }
-  return (int32_t)(row->price - r->cells.base);
+  note_price(r, &r->messages, row->price);
+  return fits(row->price, r->cells.base) ? (int32_t)(row->price - r->cells.base) : 0;
 }
 
 /* With a tick size given, resting prices must be multiples of it. */
@@ -480,7 +490,7 @@ static wb_status track_row(reader *r, const wb_source_row *row, int32_t price, w
 static wb_status read_row(reader *r, int64_t *before_ns, wb_error *error) {
   wb_tape *tape = r->tape;
   wb_source_row *row = &tape->rows[r->scanning ? 0 : tape->row_count];
-  bool bad = false, bad_book = false;
+  bool bad = false, bad_book = false, not_in_cents = r->cells.not_in_cents;
   WB_TRY(read_message(r, row, *before_ns, &bad, error));
   if (r->cells.levels > 0) {
     int64_t at = r->scanning ? 0 : tape->row_count * 2 * r->cells.levels;
@@ -489,7 +499,12 @@ static wb_status read_row(reader *r, int64_t *before_ns, wb_error *error) {
     WB_TRY(read_book(r, &bad_book, error));
   }
   if (bad || bad_book) {
+    r->cells.not_in_cents = not_in_cents; /* what is left out tells nothing */
     return WB_OK;
+  }
+  if (r->exact_row) {
+    r->cells.not_in_cents = not_in_cents;
+    take_row(r);
   }
   int32_t price = take_message(r, row);
   if (r->scanning || r->misfit) {
@@ -595,9 +610,10 @@ static wb_status read_above_base(reader *r, wb_error *error) {
   int64_t base = r->lowest - r->lowest % tick;
   if (r->highest - base > WB_PRICE_LIMIT) {
     return WB_FAIL(error, WB_ERROR_LIMIT,
-                   "%s: prices: expected a range of at most 2^30 units, got %" PRId64
-                   " to %" PRId64,
-                   r->messages.name, r->lowest, r->highest);
+                   "%s line %" PRId64
+                   ": price: expected at most 2^30 units above the lowest, %" PRId64
+                   ", got \"%" PRId64 "\"",
+                   r->highest_name, r->highest_line, r->lowest, r->highest);
   }
   WB_TRY(start_pass(r, base, false, error));
   return read_rows(r, error);
@@ -634,7 +650,12 @@ static wb_status check_columns(reader *r, wb_error *error) {
     return WB_OK;
   }
   columns = typical_columns(&r->book, r->options->skip_bad);
-  if (columns % 4 != 0 || columns > INT32_MAX / 8) {
+  if (columns / 4 > WB_TAPE_LEVELS_LAST) {
+    return WB_FAIL(error, WB_ERROR_LIMIT,
+                   "%s line %" PRId64 ": columns: expected up to %d, 4 a level, got %" PRId64,
+                   r->book.name, r->book.first_line + 1, 4 * WB_TAPE_LEVELS_LAST, columns);
+  }
+  if (columns % 4 != 0) {
     return WB_FAIL(error, WB_ERROR_FORMAT,
                    "%s line %" PRId64 ": columns: expected a multiple of 4, got %" PRId64,
                    r->book.name, r->book.first_line + 1, columns);

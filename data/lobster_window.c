@@ -233,7 +233,7 @@ static wb_status put_note(wb_lobster_window *window, const wb_source_row *messag
              (wb_record){.time_ns = message->time_ns,
                          .price = price,
                          .qty = message->size,
-                         .arg = note,
+                         .arg = (int32_t)note,
                          .type = WB_RECORD_NOTE,
                          .flags = side_flag(message->direction > 0 ? WB_SIDE_BID : WB_SIDE_ASK)},
              error);
