@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *argp_program_version = "warpbook " WB_VERSION;
-
 typedef struct command {
   const char *name;
   cli_command *run;
@@ -121,6 +119,7 @@ int main(int argc, char **argv) {
   /* a write past a file size limit is an error to report, not a reason to die half way */
   (void)signal(SIGXFSZ, SIG_IGN);
   argp_err_exit_status = CLI_ERROR;
+  argp_program_version = "warpbook " WB_VERSION;
   arguments line = {0};
   char name[] = "warpbook";
   if (argc > 0) {
