@@ -1,0 +1,138 @@
+/* What the files of the kernels share: the book being recorded, one message of it, and the parts that
+ * messages are made of. Included last, since it brings in the short names of the kernel language.
+ *
+ * Every function here records: what it says happens when the kernel runs. Keep to the invariants of
+ * layout.h between messages; inside one, each function says what it leaves behind. */
+#ifndef WB_KERNELS_INTERNAL_H
+#define WB_KERNELS_INTERNAL_H
+
+#include "kernels/book.h"
+#include "kernels/slab.h"
+
+#define WB_BUILDER k->builder
+#include "compiler/dsl.h"
+
+typedef struct book {
+  wb_builder *builder;
+  wb_book_features can;
+  int32_t rows;         /* of a side */
+  int32_t summary_rows; /* of a side */
+  int32_t capacity;     /* of a side */
+
+  /* the slab, as layout.h tells */
+  array rank, ref, qty, owner, used, spill, row_rank, row_slot;
+  array best_rank, best_slot, agents, head, state, counters;
+
+  /* a launch */
+  array records;  /* i64, 4 a record */
+  array words;    /* the same as i32, 8 a record */
+  array trades;   /* i64, 4 a trade */
+  array row_book; /* i64, 2 a level */
+  val limit, trade_room, depth;
+
+  /* what changes with every message stays out of memory until the end of a launch */
+  var cursor;       /* i64 */
+  var next_arrival; /* i32 */
+  var trades_held;  /* i64 */
+} book;
+
+/* A record, as far as it has been read. */
+typedef struct message {
+  val record; /* i64: its index in its tape */
+  val at;     /* i64: its index among the records of all tapes */
+  val side;   /* i32: 0 bid, 1 ask; of the order that it makes or names */
+  val other;  /* i32: the opposite side */
+  val type, flags, owner, ref;
+  val price, qty, arg; /* of those types that look at them */
+  label over;          /* LEAVE(m->over): done with this record */
+} message;
+
+/* ---- ranks ---- */
+
+val key_at(book *k, val side, val price);   /* i32: smaller is better */
+val price_at(book *k, val side, val key);   /* the way back */
+val key_of(book *k, val rank);              /* i32: the high half; also of lanes */
+val rank_of(book *k, val key, val arrival); /* i64 */
+val rank_behind(book *k, val key);          /* above every rank with this key or a better one */
+val limit_against(book *k, val key);        /* ranks below it cross an order of this key */
+
+/* ---- one side: side.c ---- */
+
+/* An order picked from a side by rank; rank is WB_RANK_NONE if there is none. */
+typedef struct pick {
+  val rank, slot;
+} pick;
+
+val row_of_side(book *k, val side, val row);
+
+/* The slot of the order `ref` of side `side`, found by its home row and, if that has spilled orders,
+ * in the rows behind it. Where there is none, `absent` is recorded, which must leave. */
+typedef void absent_function(book *k, const message *m);
+val find(book *k, const message *m, absent_function *absent);
+
+/* The same as a question: 1 << lane in `*lanes` (0: none), in row `*row`. */
+void look_up(book *k, val side, val ref, var lanes, var row);
+
+/* Takes an order out of the book and repairs the summaries. */
+void take_out(book *k, val side, val slot, val ref);
+/* The same for the side's best order. */
+void take_out_best(book *k, val side, val slot, val ref);
+
+/* Puts an order of `key` to rest behind all others of its price; the capacity rule may refuse it,
+ * which leaves m->over. `may_cross`: it is not known that it does not cross the other side. */
+void rest(book *k, const message *m, val key, val qty, bool may_cross);
+
+/* The best order of a side among those that `chosen` (lanes of bool for a row) picks. */
+typedef val chosen_function(book *k, val row, val ranks, const void *context);
+pick best_of(book *k, val side, chosen_function *chosen, const void *context);
+
+/* Makes all summaries anew from the rows. */
+void repair_all(book *k);
+
+/* ---- trades and matching: match.c ---- */
+
+void count(book *k, wb_counter counter);
+void count_many(book *k, wb_counter counter, val amount); /* i32 or i64 */
+
+/* Trades with the order in `slot`, which leaves if used up, for at most `left` shares, which fall.
+ * `is_best`: the order is known to be the best of its side. */
+void fill(book *k, const message *m, val side, val slot, val taker, var left, bool is_best);
+/* The trade alone: counted and handed out. */
+void trade(book *k, const message *m, val side, val slot, val maker, val taker, val shares);
+
+/* Matches the message's order of `left` shares against the other side, best first, as long as ranks
+ * are below `limit`. Leaves m->over if nothing is left or self-trade prevention cancels the order;
+ * goes on with left > 0 otherwise. */
+void match(book *k, const message *m, val limit, var left);
+
+/* Refuses a FOK that would not be filled. */
+void check_fill_or_kill(book *k, const message *m, val limit);
+
+/* ---- messages: messages.c, execute.c ---- */
+
+val is_bad_record(book *k, const message *m, wb_record_type type);
+void refuse(book *k, const message *m, wb_counter counter); /* counts and leaves */
+val is_trading(book *k);
+val has_flag(book *k, const message *m, wb_flag flag);
+bool may_have(const book *k, wb_flag flag);
+
+void add_order(book *k, message *m);
+void market_order(book *k, message *m);
+void reduce_order(book *k, message *m);
+void delete_order(book *k, message *m);
+void amend_order(book *k, message *m);
+void execute_order(book *k, message *m);
+void note(book *k, message *m);
+void set_state(book *k, message *m);
+
+/* One after another, each order gets the smallest number that is free: renumber.c */
+void renumber(book *k);
+
+/* Levels of both sides, best first, into `out` from element `first` on: level l of a side begins at
+ * element first + l * stride + offset[side]; levels.c */
+void write_levels(book *k, array out, val first, val depth, val stride, const val offset[2]);
+
+/* Makes the slab's arrays known to the book of a new program. */
+void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout);
+
+#endif

@@ -1,0 +1,239 @@
+/* What each message does, but EXECUTE: docs/semantics.md line by line, in its order.
+ *
+ * Each function starts with a message that is known to have the function's type. A check that fails
+ * counts and leaves the record (refuse); what comes after it in the function then never runs. */
+#include "kernels/internal.h"
+
+void refuse(book *k, const message *m, wb_counter counter) {
+  count(k, counter);
+  LEAVE(m->over);
+}
+
+bool may_have(const book *k, wb_flag flag) { return (k->can.flags & (uint32_t)flag) != 0; }
+
+val has_flag(book *k, const message *m, wb_flag flag) {
+  return ne(bit_and(m->flags, (int)flag), 0);
+}
+
+val is_trading(book *k) { return eq(load_in(k->state, WB_CELL_TRADING_STATE), WB_STATE_TRADING); }
+
+/* ---- valid records ---- */
+
+/* The flags besides SIDE, EDGE and ROW_END, as one of 32 numbers: a bit for each that a type may
+ * have. */
+enum {
+  NONE_OF_THEM = 1u << 0,
+  ADD_FLAGS = 1u << (WB_FLAG_IOC >> 3) | 1u << (WB_FLAG_FOK >> 3) | 1u << (WB_FLAG_POST_ONLY >> 3) |
+              1u << ((WB_FLAG_POST_ONLY | WB_FLAG_SLIDE) >> 3),
+  HISTORY_ADD_FLAGS = 1u << (WB_FLAG_NO_MATCH >> 3),
+  AMEND_FLAGS = 1u << (WB_FLAG_POST_ONLY >> 3)
+};
+
+static val has_bad_flags(book *k, const message *m, wb_record_type type) {
+  uint32_t allowed = NONE_OF_THEM;
+  if (type == WB_RECORD_ADD) allowed |= ADD_FLAGS;
+  if (type == WB_RECORD_AMEND) allowed |= AMEND_FLAGS;
+  val table = i32((int32_t)allowed);
+  if (type == WB_RECORD_ADD) {
+    table = choose(eq(m->owner, 0), (int32_t)(allowed | HISTORY_ADD_FLAGS), (int32_t)allowed);
+  }
+  val not_allowed = eq(bit_and(shr(table, shr(m->flags, 3)), 1), 0);
+  val history_only = ne(bit_and(m->flags, WB_FLAG_EDGE | WB_FLAG_ROW_END), 0);
+  return either(not_allowed, both(history_only, ne(m->owner, 0)));
+}
+
+/* History's references have the top two bits 00, the agents' 01. */
+static val has_bad_ref(book *k, const message *m) {
+  return ne(shr(m->ref, 30), choose(eq(m->owner, 0), 0, 1));
+}
+
+static val has_bad_price(book *k, const message *m) {
+  val out_of_range = ugt(add(m->price, WB_PRICE_LIMIT), (int32_t)(2u * WB_PRICE_LIMIT));
+  val size = absolute(m->price);
+  val quotient = mul(size, load_in(k->state, WB_CELL_TICK_INVERSE));
+  val odd_part = ugt(quotient, load_in(k->state, WB_CELL_TICK_LIMIT));
+  val even_part = ne(bit_and(size, load_in(k->state, WB_CELL_TICK_MASK)), 0);
+  return either(out_of_range, either(odd_part, even_part));
+}
+
+val is_bad_record(book *k, const message *m, wb_record_type type) {
+  bool looks_at_ref = type <= WB_RECORD_EXECUTE;
+  bool looks_at_price =
+      type == WB_RECORD_ADD || type == WB_RECORD_AMEND || type == WB_RECORD_EXECUTE;
+  bool looks_at_qty = type != WB_RECORD_DELETE && type != WB_RECORD_STATE;
+  bool looks_at_arg = type == WB_RECORD_NOTE || type == WB_RECORD_STATE;
+  bool history_only = type >= WB_RECORD_EXECUTE;
+  val bad = history_only ? ne(m->owner, 0) : lt(m->owner, 0);
+  bad = either(bad, has_bad_flags(k, m, type));
+  if (looks_at_ref) bad = either(bad, has_bad_ref(k, m));
+  if (looks_at_price) bad = either(bad, has_bad_price(k, m));
+  if (looks_at_qty) bad = either(bad, le(m->qty, 0));
+  if (looks_at_arg) bad = either(bad, ugt(m->arg, 2));
+  return bad;
+}
+
+/* ---- named orders ---- */
+
+static void count_absent(book *k, const message *m) {
+  if (k->can.agents) {
+    IF (eq(m->owner, 0)) {
+      count(k, WB_COUNT_ORPHAN);
+    }
+    ELSE { count(k, WB_COUNT_UNKNOWN_REF); }
+  } else {
+    count(k, WB_COUNT_ORPHAN);
+  }
+  LEAVE(m->over);
+}
+
+/* An ADD must not bear the reference of an order that rests, on either side. */
+static void refuse_duplicate(book *k, const message *m) {
+  var lanes = variable(0);
+  var row = variable(0);
+  look_up(k, m->side, m->ref, lanes, row);
+  IF (ne(lanes, 0)) {
+    refuse(k, m, WB_COUNT_DUPLICATE_REF);
+  }
+  look_up(k, m->other, m->ref, lanes, row);
+  IF (ne(lanes, 0)) {
+    refuse(k, m, WB_COUNT_DUPLICATE_REF);
+  }
+}
+
+static void check_duplicate(book *k, const message *m) {
+  if (!k->can.unique_refs) {
+    refuse_duplicate(k, m);
+  } else if (k->can.agents) {
+    IF_RARE(ne(m->owner, 0)) { refuse_duplicate(k, m); }
+  }
+}
+
+static val crosses(book *k, const message *m, val key) {
+  return lt(load_in(k->best_rank, m->other), limit_against(k, key));
+}
+
+/* ---- ADD ---- */
+
+static void add_while_not_trading(book *k, const message *m, val key) {
+  if (may_have(k, WB_FLAG_IOC) || may_have(k, WB_FLAG_FOK)) {
+    IF (ne(bit_and(m->flags, WB_FLAG_IOC | WB_FLAG_FOK), 0)) {
+      refuse(k, m, WB_COUNT_REJECTED);
+    }
+  }
+  rest(k, m, key, m->qty, true);
+  LEAVE(m->over);
+}
+
+/* POST_ONLY that would take: refused, or with SLIDE moved to one tick from the other side's best. */
+static void post_only(book *k, const message *m, val key) {
+  var posted = variable(key);
+  IF (crosses(k, m, key)) {
+    if (may_have(k, WB_FLAG_SLIDE)) {
+      IF (not_(has_flag(k, m, WB_FLAG_SLIDE))) {
+        refuse(k, m, WB_COUNT_REJECTED);
+      }
+      /* seen from this side the other's best has minus its key; one tick further is worse */
+      val touch = neg(key_of(k, load_in(k->best_rank, m->other)));
+      val slid = add(touch, load_in(k->state, WB_CELL_TICK));
+      /* a tick may be so large that the sum wraps */
+      IF (either(gt(slid, WB_PRICE_LIMIT), lt(slid, touch))) {
+        refuse(k, m, WB_COUNT_REJECTED);
+      }
+      assign(posted, slid);
+    } else {
+      refuse(k, m, WB_COUNT_REJECTED);
+    }
+  }
+  rest(k, m, value(posted), m->qty, false);
+  LEAVE(m->over);
+}
+
+void add_order(book *k, message *m) {
+  check_duplicate(k, m);
+  val key = key_at(k, m->side, m->price);
+  if (k->can.states) {
+    IF_RARE(not_(is_trading(k))) { add_while_not_trading(k, m, key); }
+  }
+  if (may_have(k, WB_FLAG_NO_MATCH)) {
+    IF_RARE(has_flag(k, m, WB_FLAG_NO_MATCH)) {
+      rest(k, m, key, m->qty, true);
+      LEAVE(m->over);
+    }
+  }
+  if (may_have(k, WB_FLAG_POST_ONLY)) {
+    IF_RARE(has_flag(k, m, WB_FLAG_POST_ONLY)) { post_only(k, m, key); }
+  }
+  val limit = limit_against(k, key);
+  if (may_have(k, WB_FLAG_FOK)) {
+    IF_RARE(has_flag(k, m, WB_FLAG_FOK)) { check_fill_or_kill(k, m, limit); }
+  }
+  var left = variable(m->qty);
+  match(k, m, limit, left);
+  if (may_have(k, WB_FLAG_IOC) || may_have(k, WB_FLAG_FOK)) {
+    IF_RARE(ne(bit_and(m->flags, WB_FLAG_IOC | WB_FLAG_FOK), 0)) { LEAVE(m->over); }
+  }
+  rest(k, m, key, value(left), false);
+}
+
+/* ---- MARKET, REDUCE, DELETE ---- */
+
+void market_order(book *k, message *m) {
+  if (k->can.states) {
+    IF_RARE(not_(is_trading(k))) { refuse(k, m, WB_COUNT_REJECTED); }
+  }
+  var left = variable(m->qty);
+  match(k, m, i64(WB_RANK_NONE), left);
+}
+
+void reduce_order(book *k, message *m) {
+  val slot = find(k, m, count_absent);
+  val left = sub(load_in(k->qty, slot), m->qty);
+  IF (gt(left, 0)) {
+    store_in(k->qty, slot, left);
+  }
+  ELSE { take_out(k, m->side, slot, m->ref); }
+}
+
+void delete_order(book *k, message *m) {
+  val slot = find(k, m, count_absent);
+  take_out(k, m->side, slot, m->ref);
+}
+
+/* ---- AMEND ---- */
+
+void amend_order(book *k, message *m) {
+  val slot = find(k, m, count_absent);
+  val key = key_at(k, m->side, m->price);
+  val same_price = eq(key, key_of(k, load_in(k->rank, slot)));
+  IF (both(same_price, le(m->qty, load_in(k->qty, slot)))) {
+    store_in(k->qty, slot, m->qty);
+    LEAVE(m->over);
+  }
+  if (k->can.states) {
+    IF_RARE(not_(is_trading(k))) {
+      take_out(k, m->side, slot, m->ref);
+      rest(k, m, key, m->qty, true);
+      LEAVE(m->over);
+    }
+  }
+  if (may_have(k, WB_FLAG_POST_ONLY)) {
+    IF (both(has_flag(k, m, WB_FLAG_POST_ONLY), crosses(k, m, key))) {
+      refuse(k, m, WB_COUNT_REJECTED);
+    }
+  }
+  take_out(k, m->side, slot, m->ref);
+  var left = variable(m->qty);
+  match(k, m, limit_against(k, key), left);
+  rest(k, m, key, value(left), false);
+}
+
+/* ---- NOTE, STATE ---- */
+
+void note(book *k, message *m) {
+  /* the three sums stand in the order of the notes */
+  val counter = known(add(m->arg, WB_COUNT_HIDDEN_VOLUME), WB_COUNT_HIDDEN_VOLUME,
+                      WB_COUNT_UNRESOLVED_VOLUME);
+  add_to_in(k->counters, counter, i64(m->qty));
+}
+
+void set_state(book *k, message *m) { store_in(k->state, WB_CELL_TRADING_STATE, m->arg); }

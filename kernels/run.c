@@ -1,0 +1,178 @@
+/* The message loop: one dispatch, each message type its own function.
+ *
+ * What every message needs - the cursor, the next arrival, the number of trades held - stays in
+ * variables for a launch and is written back at its end, so where launches are cut shows nowhere. */
+#include "kernels/internal.h"
+
+typedef void handler_function(book *k, message *m);
+
+static const struct {
+  wb_record_type type;
+  handler_function *handle;
+} handlers[] = {
+    {WB_RECORD_ADD, add_order},
+    {WB_RECORD_DELETE, delete_order},
+    {WB_RECORD_EXECUTE, execute_order},
+    {WB_RECORD_REDUCE, reduce_order},
+    {WB_RECORD_MARKET, market_order},
+    {WB_RECORD_AMEND, amend_order},
+    {WB_RECORD_NOTE, note},
+    {WB_RECORD_STATE, set_state},
+};
+
+enum { HANDLERS = sizeof handlers / sizeof handlers[0] };
+
+void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout) {
+  k->builder = builder;
+  k->rows = layout->rows;
+  k->summary_rows = layout->summary_rows;
+  k->capacity = layout->capacity;
+  k->rank = layout->rank;
+  k->ref = layout->ref;
+  k->qty = layout->qty;
+  k->owner = layout->owner;
+  k->used = layout->used;
+  k->spill = layout->spill;
+  k->row_rank = layout->row_rank;
+  k->row_slot = layout->row_slot;
+  k->best_rank = layout->best_rank;
+  k->best_slot = layout->best_slot;
+  k->agents = layout->agents;
+  k->head = layout->head;
+  k->state = layout->state;
+  k->counters = layout->counters;
+}
+
+/* ---- reading a record: eight words of 32 bits, see wb_record ---- */
+
+enum { WORD_REF = 2, WORD_PRICE = 3, WORD_QTY = 4, WORD_ARG = 5, WORD_KIND = 7 };
+
+static val word_of(book *k, const message *m, int word) {
+  return load_in(k->words, add(mul(m->at, 8), word));
+}
+
+static message read_message(book *k) {
+  message m = {0};
+  m.record = value(k->cursor);
+  m.at = add(load_in(k->head, WB_HEAD_TAPE), m.record);
+  val kind = word_of(k, &m, WORD_KIND);
+  m.owner = sar(shl(kind, 16), 16);
+  m.type = bit_and(shr(kind, 16), 0xff);
+  m.flags = shr(kind, 24);
+  m.side = bit_and(m.flags, WB_FLAG_SIDE);
+  m.other = bit_xor(m.side, 1);
+  m.ref = word_of(k, &m, WORD_REF);
+  m.price = word_of(k, &m, WORD_PRICE);
+  m.qty = word_of(k, &m, WORD_QTY);
+  m.arg = word_of(k, &m, WORD_ARG);
+  return m;
+}
+
+/* ---- one record ---- */
+
+/* A record that the features left out: the book stops before it. */
+static void stop(book *k, const message *m, label run) {
+  store_in(k->head, WB_HEAD_FAULT, add(m->record, 1));
+  LEAVE(run);
+}
+
+static void take_record(book *k, message *m, int handler, label run) {
+  wb_record_type type = handlers[handler].type;
+  if (k->can.bad_records) {
+    IF_RARE(is_bad_record(k, m, type)) { refuse(k, m, WB_COUNT_BAD_RECORD); }
+  }
+  if ((k->can.types >> type & 1) == 0) {
+    stop(k, m, run);
+    return;
+  }
+  count(k, (wb_counter)(WB_COUNT_TYPE_ADD + type - WB_RECORD_ADD));
+  if (may_have(k, WB_FLAG_EDGE)) {
+    IF_RARE(has_flag(k, m, WB_FLAG_EDGE)) { count(k, WB_COUNT_EDGE_RECORDS); }
+  }
+  handlers[handler].handle(k, m);
+}
+
+static void dispatch(book *k, message *m, label run) {
+  SWITCH (m->type) {
+    for (int h = 0; h < HANDLERS; h++) {
+      wb_record_type type = handlers[h].type;
+      if (!k->can.bad_records && (k->can.types >> type & 1) == 0) continue;
+      CASE(type) { take_record(k, m, h, run); }
+    }
+    DEFAULT {
+      if (k->can.bad_records) {
+        refuse(k, m, WB_COUNT_BAD_RECORD);
+      } else {
+        stop(k, m, run);
+      }
+    }
+  }
+}
+
+static void write_row(book *k) {
+  val rows = load_in(k->head, WB_HEAD_ROWS);
+  val first = mul(rows, mul(i64(k->depth), 4));
+  const val offset[2] = {i64(2), i64(0)}; /* the ask first */
+  write_levels(k, k->row_book, first, k->depth, i64(4), offset);
+  store_in(k->head, WB_HEAD_ROWS, add(rows, 1));
+}
+
+static void one_record(book *k, label run) {
+  IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
+  message m = read_message(k);
+  BLOCK(over) {
+    m.over = over;
+    dispatch(k, &m, run);
+  }
+  if (k->can.rows && may_have(k, WB_FLAG_ROW_END)) {
+    IF (has_flag(k, &m, WB_FLAG_ROW_END)) {
+      write_row(k);
+    }
+  }
+}
+
+/* ---- the program ---- */
+
+static void open_launch(book *k) {
+  k->records = buffer_shared("records", I64);
+  k->trades = buffer_per_book_out("trades", I64);
+  k->row_book = buffer_per_book_out("rows", I64);
+  k->words = view(k->records, I32);
+  k->limit = param_i64("limit");
+  k->trade_room = param_i64("trade_room");
+  k->depth = param_i32("depth");
+}
+
+/* The status word has a bit for each of its counters that has moved. */
+static void write_status(book *k) {
+  val moved = ballot(gt(load_row_in(k->counters, 0), i64(0)));
+  store_in(k->state, WB_CELL_STATUS, bit_and(moved, (1 << WB_STATUS_BIT_COUNT) - 1));
+}
+
+static void run_book(book *k) {
+  val first = load_in(k->head, WB_HEAD_CURSOR);
+  val last = min(load_in(k->head, WB_HEAD_END), add(first, k->limit));
+  val end = choose(eq(load_in(k->head, WB_HEAD_FAULT), 0), last, first);
+  k->cursor = variable(first);
+  k->next_arrival = variable(load_in(k->state, WB_CELL_NEXT_ARRIVAL));
+  k->trades_held = variable(load_in(k->head, WB_HEAD_TRADES));
+  WHILE_AS(run, lt(k->cursor, end)) {
+    one_record(k, run);
+    assign(k->cursor, add(k->cursor, 1));
+  }
+  store_in(k->head, WB_HEAD_CURSOR, k->cursor);
+  store_in(k->state, WB_CELL_NEXT_ARRIVAL, k->next_arrival);
+  store_in(k->head, WB_HEAD_TRADES, k->trades_held);
+  write_status(k);
+}
+
+wb_status wb_run_program_build(const wb_book_layout *layout, const wb_book_features *features,
+                               wb_program **out, wb_error *error) {
+  wb_builder *builder = NULL;
+  WB_TRY(wb_builder_new("wb_run", WB_WIDTH, layout->layout, &builder, error));
+  book k = {.can = *features};
+  open_slab(&k, builder, layout);
+  open_launch(&k);
+  run_book(&k);
+  return wb_builder_finish(builder, out, error);
+}

@@ -1,0 +1,320 @@
+/* One side of a book: rows of 32 slots, an order's home row chosen by its reference.
+ *
+ * A message touches its home row and the summaries, never the whole side. Keep: a row's summary is
+ * the best rank of its slots; a side's is the best of its rows; `used` has a bit for each slot with
+ * an order, `ref` is -1 and `owner` 0 in the others; spill[r] counts the orders whose home is r and
+ * which rest elsewhere; a lookup may stop at the home row only if spill is 0. */
+#include "kernels/internal.h"
+
+/* ---- ranks ---- */
+
+val key_at(book *k, val side, val price) { return choose(ne(side, 0), price, neg(price)); }
+
+val price_at(book *k, val side, val key) { return choose(ne(side, 0), key, neg(key)); }
+
+val key_of(book *k, val rank) { return i32(sar(rank, 32)); }
+
+val rank_of(book *k, val key, val arrival) { return bit_or(shl(i64(key), 32), u64(arrival)); }
+
+val rank_behind(book *k, val key) { return shl(i64(add(key, 1)), 32); }
+
+val limit_against(book *k, val key) { return shl(i64(sub(1, key)), 32); }
+
+/* ---- rows ---- */
+
+val row_of_side(book *k, val side, val row) { return add(mul(side, k->rows), row); }
+
+static val home_row(book *k, val side, val ref) {
+  return row_of_side(k, side, bit_and(ref, k->rows - 1));
+}
+
+/* The row `steps` behind one of the same side, round the end. */
+static val row_behind(book *k, val side, val row, val steps) {
+  return row_of_side(k, side, bit_and(add(row, steps), k->rows - 1));
+}
+
+static val slot_at(book *k, val row, val lane) {
+  return add(mul(row, WB_WIDTH), bit_and(lane, WB_WIDTH - 1));
+}
+
+static val summary_of(book *k, val side, val row) {
+  if (k->summary_rows == k->rows) return value(row);
+  return add(row, mul(side, k->summary_rows - k->rows));
+}
+
+/* ---- finding ---- */
+
+static val lanes_with_ref(book *k, val row, val ref) {
+  return ballot(eq(load_row_in(k->ref, row), ref));
+}
+
+/* Looks for `ref` in the rows behind its home, if the home row has spilled any order. */
+static void look_behind(book *k, val side, val home, val ref, var lanes, var row) {
+  if (k->rows == 1) return;
+  IF (gt(load_in(k->spill, home), 0)) {
+    FOR_AS(found, i, 1, k->rows) {
+      val at = row_behind(k, side, home, i);
+      val hit = lanes_with_ref(k, at, ref);
+      IF (ne(hit, 0)) {
+        assign(lanes, hit);
+        assign(row, at);
+        LEAVE(found);
+      }
+    }
+  }
+}
+
+void look_up(book *k, val side, val ref, var lanes, var row) {
+  val home = home_row(k, side, ref);
+  assign(row, home);
+  assign(lanes, lanes_with_ref(k, home, ref));
+  IF_RARE(eq(lanes, 0)) { look_behind(k, side, home, ref, lanes, row); }
+}
+
+val find(book *k, const message *m, absent_function *absent) {
+  val home = home_row(k, m->side, m->ref);
+  val here = lanes_with_ref(k, home, m->ref);
+  var lanes = variable(here);
+  var row = variable(home);
+  IF_RARE(eq(here, 0)) {
+    look_behind(k, m->side, home, m->ref, lanes, row);
+    IF (eq(lanes, 0)) {
+      absent(k, m);
+    }
+  }
+  val slot = slot_at(k, value(row), ctz(lanes));
+  /* history's references are its own, an agent may name another's */
+  if (k->can.agents) {
+    IF_RARE(ne(m->owner, 0)) {
+      IF (ne(load_in(k->owner, slot), m->owner)) {
+        absent(k, m);
+      }
+    }
+  }
+  return slot;
+}
+
+/* ---- picking by rank ---- */
+
+typedef struct best_lanes {
+  var ranks, rows; /* of each lane: its best rank, and the row that has it */
+} best_lanes;
+
+static pick best_lane(book *k, best_lanes best) {
+  val rank = reduce_min(best.ranks);
+  val lane = first_lane(eq(best.ranks, rank));
+  return (pick){rank, slot_at(k, extract(best.rows, lane), lane)};
+}
+
+static void keep_better(book *k, best_lanes best, val ranks, val row) {
+  val better = lt(ranks, best.ranks);
+  assign(best.ranks, choose(better, ranks, best.ranks));
+  assign(best.rows, choose(better, row, best.rows));
+}
+
+pick best_of(book *k, val side, chosen_function *chosen, const void *context) {
+  val first = row_of_side(k, side, i32(0));
+  best_lanes best = {variable(splat(i64(WB_RANK_NONE))), variable(splat(first))};
+  FOR (i, 0, k->rows) {
+    val row = add(first, i);
+    val ranks = load_row_in(k->rank, row);
+    keep_better(k, best, choose(chosen(k, row, ranks, context), ranks, i64(WB_RANK_NONE)), row);
+  }
+  return best_lane(k, best);
+}
+
+/* The order of worst priority of a side that is full. */
+static pick worst_of_full(book *k, val side) {
+  val first = row_of_side(k, side, i32(0));
+  best_lanes best = {variable(splat(i64(INT64_MAX))), variable(splat(first))};
+  FOR (i, 0, k->rows) {
+    val row = add(first, i);
+    keep_better(k, best, bit_not(load_row_in(k->rank, row)), row);
+  }
+  pick worst = best_lane(k, best);
+  worst.rank = bit_not(worst.rank);
+  return worst;
+}
+
+/* ---- summaries ---- */
+
+/* The best of a few rows, as a knock-out of pairs. */
+static pick best_row_by_pairs(book *k, val side) {
+  pick list[WB_SUMMARY_ONE_BY_ONE];
+  for (int i = 0; i < k->rows; i++) {
+    val at = row_of_side(k, side, i32(i));
+    list[i] = (pick){load_in(k->row_rank, at), load_in(k->row_slot, at)};
+  }
+  for (int n = k->rows; n > 1; n /= 2) {
+    for (int i = 0; i < n / 2; i++) {
+      val second = lt(list[i + n / 2].rank, list[i].rank);
+      list[i].rank = choose(second, list[i + n / 2].rank, list[i].rank);
+      list[i].slot = choose(second, list[i + n / 2].slot, list[i].slot);
+    }
+  }
+  return list[0];
+}
+
+static pick best_row_by_lanes(book *k, val side) {
+  int32_t rows_of_lanes = k->summary_rows / WB_WIDTH;
+  val first = mul(side, rows_of_lanes);
+  val ranks = load_row_in(k->row_rank, first);
+  val rows = splat(first);
+  for (int32_t i = 1; i < rows_of_lanes; i++) {
+    val row = add(first, i);
+    val more = load_row_in(k->row_rank, row);
+    val better = lt(more, ranks);
+    ranks = choose(better, more, ranks);
+    rows = choose(better, row, rows);
+  }
+  val rank = reduce_min(ranks);
+  val lane = first_lane(eq(ranks, rank));
+  val summary = slot_at(k, rows_of_lanes == 1 ? first : extract(rows, lane), lane);
+  return (pick){rank, load_in(k->row_slot, summary)};
+}
+
+static void repair_side(book *k, val side) {
+  pick best =
+      k->rows <= WB_SUMMARY_ONE_BY_ONE ? best_row_by_pairs(k, side) : best_row_by_lanes(k, side);
+  store_in(k->best_rank, side, best.rank);
+  store_in(k->best_slot, side, best.slot);
+}
+
+static void repair_row(book *k, val side, val row) {
+  val ranks = load_row_in(k->rank, row);
+  val best = reduce_min(ranks);
+  val summary = summary_of(k, side, row);
+  store_in(k->row_rank, summary, best);
+  store_in(k->row_slot, summary, slot_at(k, row, first_lane(eq(ranks, best))));
+}
+
+void repair_all(book *k) {
+  FOR (side, 0, 2) {
+    FOR (i, 0, k->rows) {
+      repair_row(k, side, row_of_side(k, side, i));
+    }
+    repair_side(k, side);
+  }
+}
+
+/* ---- taking out ---- */
+
+static val empty_slot(book *k, val side, val slot, val row, val ref) {
+  store_in(k->rank, slot, WB_RANK_NONE);
+  store_in(k->ref, slot, -1);
+  val bit = shl(1, bit_and(slot, WB_WIDTH - 1));
+  store_in(k->used, row, bit_and(load_in(k->used, row), bit_not(bit)));
+  if (k->can.agents) {
+    IF_RARE(ne(load_in(k->owner, slot), 0)) {
+      store_in(k->owner, slot, 0);
+      add_to_in(k->agents, side, -1);
+    }
+  }
+  if (k->rows > 1) {
+    val home = home_row(k, side, ref);
+    IF_RARE(ne(home, row)) { add_to_in(k->spill, home, -1); }
+  }
+  return row;
+}
+
+void take_out(book *k, val side, val slot, val ref) {
+  val row = shr(slot, 5);
+  val gone = load_in(k->rank, slot);
+  empty_slot(k, side, slot, row, ref);
+  IF_RARE(eq(gone, load_in(k->row_rank, summary_of(k, side, row)))) {
+    val was_best = eq(gone, load_in(k->best_rank, side));
+    repair_row(k, side, row);
+    IF (was_best) {
+      repair_side(k, side);
+    }
+  }
+}
+
+void take_out_best(book *k, val side, val slot, val ref) {
+  val row = shr(slot, 5);
+  empty_slot(k, side, slot, row, ref);
+  repair_row(k, side, row);
+  repair_side(k, side);
+}
+
+/* ---- coming to rest ---- */
+
+/* The side is full: refuses the order, or evicts the worst one for it. */
+static void make_room(book *k, const message *m, val key, var row, var spare) {
+  if (k->can.capacity_rule == WB_CAPACITY_REJECT) {
+    refuse(k, m, WB_COUNT_BOOK_FULL);
+    return;
+  }
+  pick worst = worst_of_full(k, m->side);
+  IF (ge(key, key_of(k, worst.rank))) {
+    refuse(k, m, WB_COUNT_BOOK_FULL);
+  }
+  take_out(k, m->side, worst.slot, load_in(k->ref, worst.slot));
+  count(k, WB_COUNT_EVICTED);
+  assign(row, shr(worst.slot, 5));
+  assign(spare, shl(1, bit_and(worst.slot, WB_WIDTH - 1)));
+}
+
+/* The home row is full: the next row that is not, or the capacity rule. */
+static void find_room(book *k, const message *m, val home, val key, var row, var spare) {
+  if (k->rows > 1) {
+    FOR_AS(found, i, 1, k->rows) {
+      val at = row_behind(k, m->side, home, i);
+      val lanes = bit_not(load_in(k->used, at));
+      IF (ne(lanes, 0)) {
+        assign(row, at);
+        assign(spare, lanes);
+        LEAVE(found);
+      }
+    }
+  }
+  IF (eq(spare, 0)) {
+    make_room(k, m, key, row, spare);
+  }
+  if (k->rows > 1) {
+    IF (ne(row, home)) {
+      add_to_in(k->spill, home, 1);
+    }
+  }
+}
+
+static void enter_summaries(book *k, val side, val row, val slot, val rank) {
+  val summary = summary_of(k, side, row);
+  IF_RARE(lt(rank, load_in(k->row_rank, summary))) {
+    store_in(k->row_rank, summary, rank);
+    store_in(k->row_slot, summary, slot);
+    IF (lt(rank, load_in(k->best_rank, side))) {
+      store_in(k->best_rank, side, rank);
+      store_in(k->best_slot, side, slot);
+    }
+  }
+}
+
+void rest(book *k, const message *m, val key, val qty, bool may_cross) {
+  val home = home_row(k, m->side, m->ref);
+  var row = variable(home);
+  var spare = variable(bit_not(load_in(k->used, home)));
+  IF_RARE(eq(spare, 0)) { find_room(k, m, home, key, row, spare); }
+
+  val at = value(row), lanes = value(spare);
+  val slot = slot_at(k, at, ctz(lanes));
+  val arrival = value(k->next_arrival);
+  val rank = rank_of(k, key, arrival);
+  assign(k->next_arrival, add(arrival, 1));
+  store_in(k->rank, slot, rank);
+  store_in(k->ref, slot, m->ref);
+  store_in(k->qty, slot, qty);
+  store_in(k->used, at, bit_not(bit_and(lanes, sub(lanes, 1))));
+  if (k->can.agents) {
+    IF_RARE(ne(m->owner, 0)) {
+      store_in(k->owner, slot, m->owner);
+      add_to_in(k->agents, m->side, 1);
+    }
+  }
+  enter_summaries(k, m->side, at, slot, rank);
+  if (may_cross) {
+    IF (lt(load_in(k->best_rank, m->other), limit_against(k, key))) {
+      count(k, WB_COUNT_CROSSED);
+    }
+  }
+}
