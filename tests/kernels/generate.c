@@ -152,7 +152,7 @@ static void set_prices(manner *w) {
   w->tick = pick_of(&w->random, ticks, 10);
   w->ticks = pick_of(&w->random, widths, 6);
   int32_t last = WB_PRICE_LIMIT / w->tick;
-  if (w->ticks > 2 * last + 1) w->ticks = 2 * last + 1;
+  if (w->ticks / 2 > last) w->ticks = 2 * last + 1;
   switch (rng_below(&w->random, 4)) {
   case 0: w->first_tick = -last; break;               /* the lowest prices there are */
   case 1: w->first_tick = last - w->ticks + 1; break; /* the highest */
@@ -325,7 +325,7 @@ static bool is_foreseen(const manner *w, const wb_record *r, const wb_book_rules
   const wb_book_features *can = &w->config->features;
   wb_book_features asks = wb_features_none(rules);
   wb_features_scan(&asks, rules, r, 1);
-  return (asks.types & ~can->types) == 0 && (asks.flags & ~can->flags & ~WB_FLAG_SIDE) == 0 &&
+  return (asks.types & ~can->types) == 0 && (asks.flags & ~(can->flags | WB_FLAG_SIDE)) == 0 &&
          asks.agents <= can->agents && asks.states <= can->states &&
          asks.bad_records <= can->bad_records;
 }
