@@ -9,20 +9,21 @@ typedef struct recorded_day {
   const char *name;
   int64_t rows, levels;
   int64_t corrections, dropped; /* what a reader that follows the window must need; -1: not known */
+  bool cut;                     /* its book file lacks the last newline, which is not kept */
 } recorded_day;
 
 static const recorded_day archives[] = {
-    {"LOBSTER_SampleFile_GOOG_2012-06-21_10.zip", 147916, 10, 7886, 1312},
-    {"LOBSTER_SampleFile_AAPL_2012-06-21_1.zip", 118497, 1, 22067, 11317},
+    {"LOBSTER_SampleFile_GOOG_2012-06-21_10.zip", 147916, 10, 7886, 1312, false},
+    {"LOBSTER_SampleFile_AAPL_2012-06-21_1.zip", 118497, 1, 22067, 11317, false},
 };
 
 static const recorded_day pieces[] = {
-    {"AAPL_L1_first10000", 10000, 1, -1, -1},
-    {"AAPL_L50_672", 672, 50, -1, -1},
-    {"AMZN_L5_rows67001-69000_has12decimals", 2000, 5, -1, -1},
-    {"GOOG_L10_first5000", 5000, 10, -1, -1},
-    {"GOOG_L10_rows100001-105000", 5000, 10, -1, -1},
-    {"MSFT_L50_999", 999, 50, -1, -1},
+    {"AAPL_L1_first10000", 10000, 1, -1, -1, false},
+    {"AAPL_L50_672", 672, 50, -1, -1, false},
+    {"AMZN_L5_rows67001-69000_has12decimals", 2000, 5, -1, -1, false},
+    {"GOOG_L10_first5000", 5000, 10, -1, -1, false},
+    {"GOOG_L10_rows100001-105000", 5000, 10, -1, -1, false},
+    {"MSFT_L50_999", 999, 50, -1, -1, true},
 };
 
 enum { ARCHIVES = sizeof archives / sizeof archives[0], PIECES = sizeof pieces / sizeof pieces[0] };
@@ -124,6 +125,16 @@ Test(days, whole_days_in_archives, .timeout = 300) {
   }
 }
 
+static bool same_books(const char *books, const char *other, bool cut) {
+  size_t bytes, other_bytes;
+  char *left = read_file(books, &bytes), *right = read_file(other, &other_bytes);
+  bool same = left != NULL && right != NULL && other_bytes == bytes + (cut ? 1 : 0) &&
+              memcmp(left, right, bytes) == 0 && right[other_bytes - 1] == '\n';
+  free(left);
+  free(right);
+  return same;
+}
+
 static void check_piece(const recorded_day *day) {
   char *folder = recorded(day->name);
   if (folder == NULL) {
@@ -135,12 +146,12 @@ static void check_piece(const recorded_day *day) {
   char *back = format("%s/back", scratch);
   json_t *replay = expect_json(RUN("replay", messages, "--book", book, "--json"), 0);
   check_proof(replay, day);
-  cr_expect(same_files(book, books), "%s: the book differs", day->name);
+  cr_expect(same_books(books, book, day->cut), "%s: the book differs", day->name);
   json_t *stored = check_store(messages, store, back, day);
   check_hashes(replay, stored);
   char *messages_back = find_in(back, "_message_"), *books_back = find_in(back, "_orderbook_");
   cr_expect(same_files(messages, messages_back), "%s: messages differ", day->name);
-  cr_expect(same_files(books, books_back), "%s: books differ", day->name);
+  cr_expect(same_books(books, books_back, day->cut), "%s: books differ", day->name);
   run_result compare = RUN("compare", messages, books);
   cr_expect_eq(compare.status, 0, "%s", compare.err);
   run_free(&compare);

@@ -1,0 +1,156 @@
+/* Archives as a vendor delivers them: one day or several, picked by name, converted together. */
+#include "run.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char sample[] = WB_SOURCE_DIR "/data/sample/WARP_2024-01-02_34200000_57600000";
+static const char hours[] = "34200000_57600000";
+
+/* Packs the sample under the names of these days (NULL at the end), with a file that is no data. */
+static void pack(const char *path, int format_code, const char *const *days) {
+  struct archive *writer = archive_write_new();
+  struct archive_entry *entry = archive_entry_new();
+  cr_assert_eq(archive_write_set_format(writer, format_code), ARCHIVE_OK);
+  cr_assert_eq(archive_write_open_filename(writer, path), ARCHIVE_OK);
+  for (int i = 0; days[i] != NULL; i++) {
+    static const char *const kinds[] = {"message", "orderbook", "readme"};
+    for (int kind = 0; kind < 3; kind++) {
+      size_t bytes = 5;
+      char *source = format("%s_%s_5.csv", sample, kinds[kind]);
+      char *name = kind == 2 ? format("readme_%s.txt", days[i])
+                             : format("out/WARP_%s_%s_%s_5.csv", days[i], hours, kinds[kind]);
+      char *content = kind == 2 ? format("hello") : read_file(source, &bytes);
+      archive_entry_clear(entry);
+      archive_entry_set_pathname(entry, name);
+      archive_entry_set_size(entry, (la_int64_t)bytes);
+      archive_entry_set_filetype(entry, AE_IFREG);
+      archive_entry_set_perm(entry, 0644);
+      cr_assert_eq(archive_write_header(writer, entry), ARCHIVE_OK);
+      cr_assert_eq(archive_write_data(writer, content, bytes), (la_ssize_t)bytes);
+      free(source);
+      free(name);
+      free(content);
+    }
+  }
+  archive_entry_free(entry);
+  cr_assert_eq(archive_write_close(writer), ARCHIVE_OK);
+  archive_write_free(writer);
+}
+
+static const char *const one_day[] = {"2024-01-02", NULL};
+static const char *const two_days[] = {"2024-01-02", "2024-01-03", NULL};
+
+static const struct {
+  const char *name;
+  int code;
+} kinds[] = {{"days.zip", ARCHIVE_FORMAT_ZIP}, {"days.7z", ARCHIVE_FORMAT_7ZIP}};
+
+enum { KINDS = 2 };
+
+static char *hash_of(run_result result) {
+  json_t *replay = expect_json(result, 0);
+  cr_expect_eq(number(replay, "rows_equal"), 4000);
+  char *hash = format("%s", text(replay, "state_hash"));
+  json_decref(replay);
+  return hash;
+}
+
+static char *sample_hash(void) {
+  char *messages = format("%s_message_5.csv", sample);
+  char *hash = hash_of(RUN("replay", messages, "--json"));
+  free(messages);
+  return hash;
+}
+
+Test(archives, one_day_needs_no_name) {
+  char *scratch = scratch_make(), *expected = sample_hash();
+  for (int i = 0; i < KINDS; i++) {
+    char *path = format("%s/%s", scratch, kinds[i].name);
+    pack(path, kinds[i].code, one_day);
+    char *hash = hash_of(RUN("replay", path, "--json"));
+    cr_expect_str_eq(hash, expected);
+    free(hash);
+    free(path);
+  }
+  free(expected);
+  scratch_free(scratch);
+}
+
+Test(archives, several_days_are_listed_and_picked) {
+  char *scratch = scratch_make(), *expected = sample_hash();
+  for (int i = 0; i < KINDS; i++) {
+    char *path = format("%s/%s", scratch, kinds[i].name);
+    pack(path, kinds[i].code, two_days);
+    json_t *list = expect_json(RUN("info", path, "--json"), 0);
+    const json_t *days = json_object_get(list, "days");
+    cr_expect_eq(json_array_size(days), 2);
+    for (size_t day = 0; day < json_array_size(days); day++) {
+      const json_t *entry = json_array_get(days, day);
+      cr_expect(strstr(text(entry, "message"), two_days[day]) != NULL);
+      cr_expect(strstr(text(entry, "orderbook"), two_days[day]) != NULL);
+    }
+    json_decref(list);
+    run_result said = RUN("info", path);
+    cr_expect_eq(said.status, 0);
+    cr_expect(strstr(said.out, "WARP_2024-01-03_34200000_57600000_message_5.csv") != NULL);
+    run_free(&said);
+    EXPECT_REFUSED(RUN("replay", path), kinds[i].name, "2024-01-02", "2024-01-03");
+    EXPECT_REFUSED(RUN("replay", path, "--member", "2024-01-04"), "2024-01-04");
+    char *hash = hash_of(RUN("replay", path, "--member", "2024-01-03", "--json"));
+    cr_expect_str_eq(hash, expected);
+    free(hash);
+    json_t *info = expect_json(RUN("info", path, "--member", "2024-01-03", "--json"), 0);
+    cr_expect_str_eq(text(info, "day"), "2024-01-03");
+    json_decref(info);
+    free(path);
+  }
+  free(expected);
+  scratch_free(scratch);
+}
+
+Test(archives, all_days_become_stores) {
+  char *scratch = scratch_make(), *expected = sample_hash();
+  char *path = format("%s/days.zip", scratch), *folder = format("%s/stores", scratch);
+  pack(path, ARCHIVE_FORMAT_ZIP, two_days);
+  run_result converted = RUN("convert", "--all", path, folder);
+  cr_expect_eq(converted.status, 0, "%s", converted.err);
+  run_free(&converted);
+  cr_expect_eq(count_entries(folder), 2);
+  for (int i = 0; two_days[i] != NULL; i++) {
+    char *store = format("%s/WARP_%s_%s_5.h5", folder, two_days[i], hours);
+    char *hash = hash_of(RUN("replay", store, "--json"));
+    cr_expect_str_eq(hash, expected);
+    json_t *info = expect_json(RUN("info", store, "--json"), 0);
+    cr_expect_str_eq(text(info, "day"), two_days[i]);
+    json_decref(info);
+    free(hash);
+    free(store);
+  }
+  free(expected);
+  free(path);
+  free(folder);
+  scratch_free(scratch);
+}
+
+Test(archives, a_cut_archive_is_refused) {
+  char *scratch = scratch_make();
+  for (int i = 0; i < KINDS; i++) {
+    char *path = format("%s/%s", scratch, kinds[i].name);
+    pack(path, kinds[i].code, one_day);
+    size_t bytes;
+    char *content = read_file(path, &bytes);
+    FILE *file = fopen(path, "wb");
+    cr_assert_not_null(file);
+    cr_assert_eq(fwrite(content, 1, bytes / 2, file), bytes / 2);
+    fclose(file);
+    EXPECT_REFUSED(RUN("replay", path), kinds[i].name);
+    free(content);
+    free(path);
+  }
+  scratch_free(scratch);
+}
