@@ -1,7 +1,8 @@
 /* Memory and comparison for the tests of the lowering. */
 #include "lowering.h"
 
-#include <dlfcn.h>
+#include "compiler/loader.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,9 @@ const test_target test_targets[] = {
 };
 
 const wb_lowering *test_lowering(void) {
-  static const wb_lowering *lowering;
-  if (lowering != NULL) return lowering;
-  void *module = dlopen(WB_LLVM_MODULE_PATH, RTLD_NOW | RTLD_LOCAL);
-  if (module == NULL) {
-    fprintf(stderr, "%s\n", dlerror());
-    return NULL;
-  }
-  wb_lowering_get_function get;
-  *(void **)&get = dlsym(module, WB_LOWERING_SYMBOL);
-  if (get != NULL) lowering = get(WB_LOWERING_VERSION);
+  const wb_lowering *lowering = NULL;
+  wb_error error = {0};
+  if (wb_lowering_open(&lowering, &error) != WB_OK) fprintf(stderr, "%s\n", error.text);
   return lowering;
 }
 
@@ -200,7 +194,9 @@ bool test_same(const wb_program *program, const test_target *target, const test_
                               .check = target->check,
                               .unoptimised = target->unoptimised};
   wb_lower_result result;
-  if (test_lowering()->compile(&request, &result, &error) != WB_OK) {
+  const wb_lowering *lowering = test_lowering();
+  if (lowering == NULL) abort();
+  if (lowering->compile(&request, &result, &error) != WB_OK) {
     test_memory_free(&by_interpreter);
     snprintf(text, text_bytes, "compile for %s: %s", target->cpu, error.text);
     return false;
@@ -217,6 +213,6 @@ bool test_same(const wb_program *program, const test_target *target, const test_
     test_memory_free(&by_code);
   }
   test_memory_free(&by_interpreter);
-  test_lowering()->release(&result);
+  lowering->release(&result);
   return same;
 }

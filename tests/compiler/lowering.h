@@ -9,7 +9,7 @@
 
 enum { TEST_BUFFERS_MAX = 16 };
 
-/* The module's functions; loaded once per process. NULL, with the reason on stderr, if it cannot be. */
+/* The module's functions; NULL, with the reason on stderr, if it cannot be loaded. */
 const wb_lowering *test_lowering(void);
 
 /* Memory of one launch. Every block has margins that nobody may touch. */
