@@ -45,7 +45,7 @@ typedef struct wb_book_rules {
   wb_execute_policy execute_policy;
   wb_displaced displaced;
   wb_self_trade self_trade;
-  int32_t unique_refs; /* not 0: the tape promises that ADD names no resting order: unchecked */
+  int32_t unique_refs; /* not 0: each ADD of owner 0 has a new reference, so it may go unchecked */
 } wb_book_rules;
 
 /* Base 0, tick 1, unlimited, and the first choice of every list; references checked. */
