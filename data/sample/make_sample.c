@@ -335,6 +335,11 @@ static void open_book(market *m) {
 /* The opening print, and with it a few orders with old ids: older than all that rest beside them. */
 static void open_day(market *m) {
   add(m, fresh_id(m), BID, touch(m, BID), 200);
+  for (int n = 0; n < 8; n++) {
+    const int side = n % 2 ? BID : ASK;
+    m->time_ns += 1 + below(m, 9000000);
+    add(m, fresh_id(m), side, touch(m, side) - side * (n / 4) * TICK, 100 * (1 + n));
+  }
   m->time_ns += 118000000;
   emit(m, 6, -1, 51200, touch(m, BID) + TICK, BID);
   for (int n = 0; n < 12; n++) {

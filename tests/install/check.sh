@@ -53,3 +53,8 @@ echo "the installed command, from another folder"
 cd /
 "$scratch/prefix/bin/warpbook" --version
 "$scratch/prefix/bin/warpbook" replay "$sample"
+if [ -e "$build/libwarpbook-llvm.so" ]; then
+  echo "compiled kernels of the installed copy"
+  [ -e "$lib/libwarpbook-llvm.so" ]
+  "$scratch/prefix/bin/warpbook" replay --engine kernel "$sample"
+fi
