@@ -292,7 +292,7 @@ static void aggress(market *m) {
 /* Gaps are long or very short, and shrink or grow so that the rows fill the day. */
 static void let_time_pass(market *m) {
   const int64_t rows_left = m->rows < ROWS ? ROWS - m->rows : 1;
-  int64_t gap = (DAY_END - 5 * SECOND - m->time_ns) / rows_left;
+  int64_t gap = (DAY_END - 5 * SECOND - m->time_ns) / (rows_left + 4); /* never past the end */
   if (below(m, 5) < 2)
     gap = 1000 + below(m, 900000); /* an answer of a machine */
   else
