@@ -44,7 +44,7 @@ def main():
         where = f"row {k}"
         time, row = nanoseconds(message[0]), levels_of(book)
         kind, ref, size, price, direction = (int(cell) for cell in message[1:])
-        assert time >= last_time, where
+        assert last_time <= time < 57600 * 10**9, where
         equal_times += time == last_time
         short_rows += min(len(row[-1]), len(row[1])) < LEVELS
         types[kind] += 1
