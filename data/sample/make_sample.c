@@ -21,7 +21,7 @@
 
 enum {
   LEVELS = 5,        /* what the files show */
-  ROWS = 4000,       /* about how many; the run that reaches it is finished */
+  ROWS = 4000,       /* then the files end, be it within a run */
   MAX_ORDERS = 4096, /* on both sides together */
   TICK = 100,        /* one cent */
   ASK = -1,          /* the vendor's directions */
@@ -147,6 +147,7 @@ static void print_level(FILE *f, const level *l, int64_t dummy) {
 }
 
 static void emit(market *m, int type, int64_t id, int32_t qty, int32_t price, int side) {
+  if (m->rows == ROWS) return;
   print_time(m->messages, m->time_ns);
   fprintf(m->messages, ",%d,%" PRId64 ",%" PRId32 ",%" PRId32 ",%d\n", type, id, qty, price, side);
   const window w = look(m);
