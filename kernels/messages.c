@@ -165,7 +165,9 @@ void add_order(book *k, message *m) {
   }
   val limit = limit_against(k, key);
   if (may_have(k, WB_FLAG_FOK)) {
-    IF_RARE(has_flag(k, m, WB_FLAG_FOK)) { check_fill_or_kill(k, m, limit); }
+    /* one that meets nobody is like an IOC: it has nothing to take */
+    val meets = lt(load_in(k->best_rank, m->other), limit);
+    IF_RARE(both(has_flag(k, m, WB_FLAG_FOK), meets)) { check_fill_or_kill(k, m, limit); }
   }
   var left = variable(m->qty);
   match(k, m, limit, left);

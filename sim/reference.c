@@ -276,7 +276,8 @@ static void apply_add(wb_reference *book, const wb_record *r) {
   taker t = taker_of(r);
   bool at_once = (r->flags & (WB_FLAG_IOC | WB_FLAG_FOK)) != 0;
   bool trading = book->state == WB_STATE_TRADING;
-  bool too_few = trading && (r->flags & WB_FLAG_FOK) != 0 && obtainable(book, &t) < t.qty;
+  bool too_few = trading && (r->flags & WB_FLAG_FOK) != 0 && would_take(book, t.side, t.limit) &&
+                 obtainable(book, &t) < t.qty;
   if ((at_once && !trading) || too_few) {
     count(book, WB_COUNT_REJECTED);
   } else if (at_once) {
