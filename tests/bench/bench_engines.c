@@ -23,8 +23,7 @@ int bench_engine_count(void) { return (int)(sizeof engines / sizeof engines[0]);
 const char *bench_engine_name(int number) { return engines[number].name; }
 
 bool bench_engine_make(int number, const stream *flow, int32_t capacity, bench_engine *engine) {
-  *engine =
-      (bench_engine){.name = engines[number].name, .flow = flow, .capacity = capacity, .copies = 1};
+  *engine = (bench_engine){.name = engines[number].name, .flow = flow, .capacity = capacity};
   return engines[number].make(engine);
 }
 

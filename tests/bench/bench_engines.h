@@ -17,7 +17,6 @@ struct bench_engine {
   const char *name;
   const stream *flow;
   int32_t capacity;
-  int32_t copies; /* books that each take the whole stream */
   void *state;
   bench_seen seen;
   void (*start)(bench_engine *engine);        /* an empty book */
@@ -38,5 +37,11 @@ bool reference_make(bench_engine *engine);
 bool kernel_trusted_make(bench_engine *engine); /* a replay's: nothing is checked again */
 bool kernel_checked_make(bench_engine *engine); /* records and references are checked */
 bool kernel_full_make(bench_engine *engine);    /* made for everything that can come */
+
+/* Books that take `share` of the stream's records each, `turn` at a time, one after another; prints
+ * ns per record for one book and for all of them, round by round interleaved. False if any book's
+ * trades differ from those of the one book. */
+bool bench_turns(const stream *flow, int32_t capacity, int32_t books, int32_t turn, int64_t share,
+                 int rounds);
 
 #endif
