@@ -258,6 +258,11 @@ wb_status wb_kernel_run(const wb_kernel *kernel, const wb_kernel_arguments *argu
   if (kernel->lowering == NULL) {
     return wb_interpret(kernel->program, arguments, first_book, end_book, 0, error);
   }
+  if (kernel->code.entry == NULL) {
+    return WB_FAIL(error, WB_ERROR_UNAVAILABLE,
+                   "kernel %s was compiled for %.200s, whose instructions this machine lacks",
+                   kernel->program->name, kernel->code.target);
+  }
   wb_fault fault = {.op = -1};
   wb_kernel_arguments own = *arguments;
   own.fault = &fault;

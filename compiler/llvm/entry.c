@@ -205,7 +205,36 @@ static wb_status run_guarded(job *j, wb_lower_result *result, wb_error *error) {
 
 /* ---- loading ---- */
 
-static wb_status new_jit(LLVMOrcLLJITRef *jit, const char *symbol, wb_error *error) {
+/* Loaded code, as wb_lower_result.code. */
+typedef struct loaded {
+  LLVMOrcLLJITRef jit;
+  char complaint[512]; /* the first error that the session reported besides those it returned */
+} loaded;
+
+/* Without a reporter of our own the session would print. */
+static void on_session_error(void *context, LLVMErrorRef llvm) {
+  loaded *code = context;
+  char *text = LLVMGetErrorMessage(llvm);
+  if (code->complaint[0] == 0) snprintf(code->complaint, sizeof code->complaint, "%s", text);
+  LLVMDisposeErrorMessage(text);
+}
+
+static void unload(loaded *code) {
+  if (code->jit != NULL) {
+    LLVMErrorRef llvm = LLVMOrcDisposeLLJIT(code->jit);
+    if (llvm != NULL) LLVMConsumeError(llvm);
+  }
+  free(code);
+}
+
+static wb_status not_loaded(const loaded *code, LLVMErrorRef llvm, const char *symbol,
+                            wb_error *error) {
+  wb_status status = from_llvm(llvm, "loading", symbol, error);
+  if (code->complaint[0] == 0) return status;
+  return WB_FAIL(error, status, "loading %s: LLVM: %s", symbol, code->complaint);
+}
+
+static wb_status start_jit(loaded *code, const char *symbol, wb_error *error) {
   target t;
   WB_TRY(target_open(&t, NULL, NULL, error));
   /* takes the machine over */
@@ -215,23 +244,26 @@ static wb_status new_jit(LLVMOrcLLJITRef *jit, const char *symbol, wb_error *err
   target_close(&t);
   LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
   LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, machine);
-  LLVMErrorRef llvm = LLVMOrcCreateLLJIT(jit, builder);
-  return llvm == NULL ? WB_OK : from_llvm(llvm, "loading", symbol, error);
+  LLVMErrorRef llvm = LLVMOrcCreateLLJIT(&code->jit, builder);
+  if (llvm != NULL) {
+    code->jit = NULL;
+    return from_llvm(llvm, "loading", symbol, error);
+  }
+  LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(code->jit),
+                                          on_session_error, code);
+  return WB_OK;
 }
 
-static void dispose_jit(LLVMOrcLLJITRef jit) {
-  LLVMErrorRef llvm = LLVMOrcDisposeLLJIT(jit);
-  if (llvm != NULL) LLVMConsumeError(llvm);
-}
-
-static wb_status link_object(LLVMOrcLLJITRef jit, const void *object, size_t bytes,
-                             const char *symbol, wb_kernel_entry *entry, wb_error *error) {
+static wb_status link_object(loaded *code, const void *object, size_t bytes, const char *symbol,
+                             wb_kernel_entry *entry, wb_error *error) {
+  WB_TRY(start_jit(code, symbol, error));
   LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(object, bytes, symbol);
-  LLVMErrorRef llvm = LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), buffer);
-  if (llvm != NULL) return from_llvm(llvm, "loading", symbol, error);
+  LLVMErrorRef llvm =
+      LLVMOrcLLJITAddObjectFile(code->jit, LLVMOrcLLJITGetMainJITDylib(code->jit), buffer);
+  if (llvm != NULL) return not_loaded(code, llvm, symbol, error);
   LLVMOrcExecutorAddress address = 0;
-  llvm = LLVMOrcLLJITLookup(jit, &address, symbol);
-  if (llvm != NULL) return from_llvm(llvm, "loading", symbol, error);
+  llvm = LLVMOrcLLJITLookup(code->jit, &address, symbol);
+  if (llvm != NULL) return not_loaded(code, llvm, symbol, error);
   uintptr_t at = (uintptr_t)address;
   memcpy(entry, &at, sizeof at);
   return WB_OK;
@@ -241,20 +273,20 @@ static wb_status load(const void *object, size_t object_bytes, const char *symbo
                       wb_lower_result *result, wb_error *error) {
   double start = seconds();
   WB_TRY(object_check(object, object_bytes, symbol, error));
-  LLVMOrcLLJITRef jit = NULL;
-  WB_TRY(new_jit(&jit, symbol, error));
-  wb_status status = link_object(jit, object, object_bytes, symbol, &result->entry, error);
+  loaded *code = calloc(1, sizeof *code);
+  if (code == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "loading %s: no memory", symbol);
+  wb_status status = link_object(code, object, object_bytes, symbol, &result->entry, error);
   if (status != WB_OK) {
-    dispose_jit(jit);
+    unload(code);
     return status;
   }
-  result->code = jit;
+  result->code = code;
   result->seconds_load = seconds() - start;
   return WB_OK;
 }
 
 static void release(wb_lower_result *result) {
-  if (result->code != NULL) dispose_jit(result->code);
+  if (result->code != NULL) unload(result->code);
   free(result->object);
   free(result->ir);
   free(result->assembly);

@@ -68,6 +68,10 @@ wb_status object_check(const void *object, size_t bytes, const char *symbol, wb_
   }
   if (head.e_machine != OWN_MACHINE) return bad(error, "made for another machine");
   if (head.e_shentsize != sizeof(Elf64_Shdr)) return bad(error, "odd section headers");
+  Elf64_Shdr names;
+  if (!read_section(&o, &head, head.e_shstrndx, &names) || names.sh_type != SHT_STRTAB) {
+    return bad(error, "damaged section names");
+  }
   bool found = false;
   for (uint64_t i = 0; i < head.e_shnum; i++) {
     Elf64_Shdr section, texts;

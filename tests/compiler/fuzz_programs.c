@@ -1,0 +1,167 @@
+/* fuzz_programs --programs N --seed S [--cpu NAME] [--seconds T] [--size K]
+ *
+ * Random programs in the interpreter and as machine code, every byte of memory compared. Each program
+ * runs as this machine's best code; every eighth also for the other CPU levels, with checks, and
+ * without passes (--cpu names one CPU for all instead). Prints its seed; stops at the first difference,
+ * shrinks the program and prints it. Exit status 0: no difference, 1: one was found, 2: wrong use. */
+#include "compiler/kernel.h"
+#include "tests/compiler/progen.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BUFFERS_MAX = 64 };
+
+typedef struct settings {
+  int64_t programs, seed, seconds, size;
+  const char *cpu;
+} settings;
+
+typedef struct way {
+  const char *name;
+  wb_kernel_options options;
+} way;
+
+static const way ways[] = {
+    {"native", {.cpu = "native"}},
+    {"native with checks", {.cpu = "native", .check = true}},
+    {"native without passes", {.cpu = "native", .no_passes = true}},
+    {"native without fma", {.cpu = "native", .features = "-fma"}},
+    {"x86-64-v3", {.cpu = "x86-64-v3"}},
+    {"x86-64-v2", {.cpu = "x86-64-v2"}},
+    {"x86-64", {.cpu = "x86-64"}},
+    {"x86-64 without passes, with checks", {.cpu = "x86-64", .no_passes = true, .check = true}},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+typedef struct verdict {
+  way how;
+  bool skipped; /* this machine cannot run the code */
+  char text[WB_ERROR_TEXT_BYTES];
+} verdict;
+
+/* Memory after the compiled program; NULL with a text if it cannot be run. A machine without the
+ * level's instructions has nothing to compare: the kernel says it is unavailable. */
+static unsigned char *run_compiled(const progen_case *c, verdict *v) {
+  wb_error error = {0};
+  wb_kernel *kernel = NULL;
+  wb_buffer_argument buffers[BUFFERS_MAX];
+  wb_kernel_arguments arguments;
+  unsigned char *memory = progen_memory(c);
+  wb_status status = wb_kernel_compile(NULL, c->program, &v->how.options, &kernel, NULL, &error);
+  if (status == WB_OK && memory != NULL) {
+    progen_arguments(c, memory, buffers, &arguments);
+    status = wb_kernel_run(kernel, &arguments, 0, c->books, &error);
+  }
+  wb_kernel_release(kernel);
+  if (status == WB_OK) return memory;
+  v->skipped = status == WB_ERROR_UNAVAILABLE;
+  snprintf(v->text, sizeof v->text, "%s", error.text);
+  free(memory);
+  return NULL;
+}
+
+static bool differs(const progen_case *c, void *context) {
+  verdict *v = context;
+  wb_error error = {0};
+  unsigned char *expected = progen_memory(c);
+  if (expected == NULL || progen_interpret(c, NULL, expected, &error) != WB_OK) {
+    snprintf(v->text, sizeof v->text, "interpreter: %.400s", error.text);
+    free(expected);
+    return true;
+  }
+  unsigned char *given = run_compiled(c, v);
+  bool equal = given != NULL && progen_equal(c, expected, given, v->text, sizeof v->text);
+  free(expected);
+  free(given);
+  return !equal && !v->skipped;
+}
+
+static void report(const progen_case *c, const settings *s, verdict *v) {
+  fprintf(stderr, "seed %" PRIu64 ", %s: %s\nshrinking ...\n", c->seed, v->how.name, v->text);
+  progen_case *small = progen_shrink(c, (int32_t)s->size, differs, v);
+  char *text = NULL;
+  if (small != NULL && differs(small, v) &&
+      wb_program_text(small->program, false, &text, NULL) == WB_OK) {
+    fprintf(stderr, "%s\n%s\nchoices:\n", v->text, text);
+    progen_print_choices(small, stderr);
+  }
+  free(text);
+  progen_free(small);
+}
+
+/* Compares one program in every way that its number asks for. */
+static bool check(const progen_case *c, const settings *s, int64_t number, int64_t runs[WAYS]) {
+  int64_t end = number % 8 == 0 ? WAYS : 1;
+  for (int64_t w = 0; w < end; w++) {
+    verdict v = {.how = ways[w]};
+    if (s->cpu != NULL) v.how = (way){s->cpu, {.cpu = s->cpu}};
+    if (differs(c, &v)) {
+      report(c, s, &v);
+      return false;
+    }
+    runs[w] += !v.skipped;
+    if (s->cpu != NULL) break;
+  }
+  return true;
+}
+
+static int fuzz(const settings *s) {
+  int64_t runs[WAYS] = {0}, done = 0;
+  const time_t start = time(NULL);
+  printf("fuzz_programs --programs %" PRId64 " --seed %" PRId64 " --size %" PRId64 "\n",
+         s->programs, s->seed, s->size);
+  fflush(stdout);
+  for (; done < s->programs; done++) {
+    if (s->seconds > 0 && time(NULL) - start >= s->seconds) break;
+    wb_error error = {0};
+    progen_case *c = progen_new((uint64_t)(s->seed + done), (int32_t)s->size, &error);
+    if (c == NULL) {
+      fprintf(stderr, "seed %" PRId64 ": no program: %s\n", s->seed + done, error.text);
+      return 1;
+    }
+    bool same = check(c, s, done, runs);
+    progen_free(c);
+    if (!same) return 1;
+  }
+  printf("%" PRId64 " programs, 0 differences; runs:", done);
+  for (int w = 0; w < WAYS; w++) {
+    if (runs[w] > 0) printf(" %s %" PRId64 ";", s->cpu ? s->cpu : ways[w].name, runs[w]);
+  }
+  printf("\n");
+  /* a time limit that leaves next to nothing tested is a failure, too */
+  return done > 0 ? 0 : 1;
+}
+
+static bool parse(int argc, char **argv, settings *s) {
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const char *value = argv[i + 1];
+    if (strcmp(argv[i], "--programs") == 0) {
+      s->programs = atoll(value);
+    } else if (strcmp(argv[i], "--seed") == 0) {
+      s->seed = atoll(value);
+    } else if (strcmp(argv[i], "--seconds") == 0) {
+      s->seconds = atoll(value);
+    } else if (strcmp(argv[i], "--size") == 0) {
+      s->size = atoll(value);
+    } else if (strcmp(argv[i], "--cpu") == 0) {
+      s->cpu = value;
+    } else {
+      return false;
+    }
+  }
+  return argc % 2 == 1 && s->programs > 0 && s->size > 0 && s->size <= 10000;
+}
+
+int main(int argc, char **argv) {
+  settings s = {.programs = 1000, .seed = 1, .size = 40};
+  if (!parse(argc, argv, &s)) {
+    fprintf(stderr, "usage: fuzz_programs [--programs N] [--seed S] [--cpu NAME] [--seconds T] "
+                    "[--size K]\n");
+    return 2;
+  }
+  return fuzz(&s);
+}
