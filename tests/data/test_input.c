@@ -1,0 +1,336 @@
+/* Files, archives and partners: what wb_tape_read and wb_input_list_read make of a path. */
+#define _GNU_SOURCE
+#include "lobster_texts.h"
+#include "tapes.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <criterion/criterion.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DAY_1 "XYZ_2020-01-02_34200000_57600000_"
+#define DAY_2 "XYZ_2020-01-03_34200000_57600000_"
+
+static const char messages_1[] = "34200,5,0,1,10050,1\n",
+                  messages_2[] = "34200,5,0,1,10050,1\n34201,5,0,1,10050,1\n",
+                  book_1[] = "10100,7,10000,10\n",
+                  book_2[] = "10100,7,10000,10\n10100,7,10000,10\n";
+
+typedef struct member {
+  const char *name, *text;
+} member;
+
+static const member two_days[] = {
+    {"ReadMe.txt", "hello\n"},
+    {"days/" DAY_1 "orderbook_1.csv", book_1},
+    {"days/" DAY_1 "message_1.csv", messages_1},
+    {"days/._" DAY_1 "message_1.csv", "resource fork"},
+    {"days/" DAY_2 "message_1.csv", messages_2},
+    {"days/" DAY_2 "orderbook_1.csv", book_2},
+};
+enum { TWO_DAYS = sizeof two_days / sizeof *two_days };
+
+static char folder[64], path[256];
+
+static void set_up(void) { make_folder(folder); }
+static void tear_down(void) { remove_folder(folder); }
+
+TestSuite(input, .init = set_up, .fini = tear_down);
+
+static const char *in_folder(const char *name) {
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+static void put(const char *name, const char *text) {
+  write_file(in_folder(name), text, strlen(text));
+}
+
+static void put_archive(const char *name, int (*format)(struct archive *), const member *members,
+                        int count) {
+  struct archive *a = archive_write_new();
+  cr_assert_eq(format(a), ARCHIVE_OK);
+  cr_assert_eq(archive_write_open_filename(a, in_folder(name)), ARCHIVE_OK);
+  for (int i = 0; i < count; i++) {
+    struct archive_entry *entry = archive_entry_new();
+    archive_entry_set_pathname(entry, members[i].name);
+    archive_entry_set_size(entry, (la_int64_t)strlen(members[i].text));
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    cr_assert_eq(archive_write_header(a, entry), ARCHIVE_OK);
+    archive_write_data(a, members[i].text, strlen(members[i].text));
+    archive_entry_free(entry);
+  }
+  cr_assert_eq(archive_write_close(a), ARCHIVE_OK);
+  archive_write_free(a);
+}
+
+static void put_gzip(const char *name, const char *text) {
+  struct archive *a = archive_write_new();
+  archive_write_add_filter_gzip(a);
+  archive_write_set_format_raw(a);
+  cr_assert_eq(archive_write_open_filename(a, in_folder(name)), ARCHIVE_OK);
+  struct archive_entry *entry = archive_entry_new();
+  archive_entry_set_filetype(entry, AE_IFREG);
+  cr_assert_eq(archive_write_header(a, entry), ARCHIVE_OK);
+  archive_write_data(a, text, strlen(text));
+  archive_entry_free(entry);
+  archive_write_free(a);
+}
+
+static void expect_rows(const char *name, const wb_read_options *options, int64_t rows) {
+  wb_tape *tape = NULL;
+  wb_error error = {0};
+  cr_expect_eq(wb_tape_read(in_folder(name), options, &tape, &error), WB_OK, "%s", error.text);
+  if (tape != NULL) {
+    cr_expect_eq(tape->row_count, rows);
+  }
+  wb_tape_free(tape);
+}
+
+/* `text` without the folder's path, which is put before it. */
+static void expect_error(const char *name, const wb_read_options *options, wb_status status,
+                         const char *text) {
+  wb_tape *tape = NULL;
+  wb_error error = {0};
+  char expected[1024];
+  snprintf(expected, sizeof expected, "%s/%s", folder, text);
+  cr_expect_eq(wb_tape_read(in_folder(name), options, &tape, &error), status);
+  cr_expect_str_eq(error.text, expected);
+  cr_expect_null(tape);
+}
+
+/* ---- plain files ---- */
+
+Test(input, the_partner_is_found_by_name) {
+  put(DAY_1 "message_1.csv", messages_1);
+  put(DAY_1 "orderbook_1.csv", book_1);
+  expect_rows(DAY_1 "message_1.csv", NULL, 1);
+}
+
+Test(input, only_the_last_message_of_the_name_is_replaced) {
+  put("message_of_" DAY_1 "message_1.csv", messages_1);
+  put("message_of_" DAY_1 "orderbook_1.csv", book_1);
+  expect_rows("message_of_" DAY_1 "message_1.csv", NULL, 1);
+}
+
+Test(input, a_missing_partner_is_an_error_that_says_so) {
+  put(DAY_1 "message_1.csv", messages_1);
+  expect_error(DAY_1 "message_1.csv", NULL, WB_ERROR_IO,
+               DAY_1
+               "message_1.csv: expected its orderbook file " DAY_1
+               "orderbook_1.csv beside it, got none: name the file, or ask for messages only");
+  put("day.csv", messages_1);
+  expect_error(
+      "day.csv", NULL, WB_ERROR_IO,
+      "day.csv: expected an orderbook file; a name without \"message\" tells of none: name "
+      "the file, or ask for messages only");
+  expect_rows("day.csv", &(wb_read_options){.messages_only = true}, 1);
+}
+
+Test(input, the_orderbook_may_be_named) {
+  put("day.csv", messages_1);
+  put("book.csv", book_1);
+  char book_path[256];
+  snprintf(book_path, sizeof book_path, "%s/book.csv", folder);
+  expect_rows("day.csv", &(wb_read_options){.orderbook_path = book_path}, 1);
+}
+
+Test(input, an_orderbook_file_is_no_message_file) {
+  put(DAY_1 "orderbook_1.csv", book_1);
+  expect_error(DAY_1 "orderbook_1.csv", NULL, WB_ERROR_ARGUMENT,
+               DAY_1 "orderbook_1.csv: expected a message file, got an orderbook file");
+}
+
+Test(input, what_cannot_be_read) {
+  expect_error("none_message.csv", NULL, WB_ERROR_IO,
+               "none_message.csv: cannot be opened: No such file or directory");
+  mkdir(in_folder("dir"), 0700);
+  expect_error("dir", NULL, WB_ERROR_IO, "dir: expected a file, got a folder");
+  put("a_message_1.csv", "");
+  put("a_orderbook_1.csv", book_1);
+  expect_error("a_message_1.csv", NULL, WB_ERROR_FORMAT,
+               "a_message_1.csv: expected at least one row, got none");
+}
+
+Test(input, errors_name_the_path_as_it_was_given) {
+  put("a_message_1.csv", "34200,5,0,1,10050,3\n");
+  put("a_orderbook_1.csv", book_1);
+  expect_error("a_message_1.csv", NULL, WB_ERROR_FORMAT,
+               "a_message_1.csv line 1: direction: expected 1 or -1, got \"3\"");
+}
+
+/* ---- gzip ---- */
+
+Test(input, gzip_files_and_their_partners) {
+  put_gzip(DAY_1 "message_1.csv.gz", messages_1);
+  put_gzip(DAY_1 "orderbook_1.csv.gz", book_1);
+  expect_rows(DAY_1 "message_1.csv.gz", NULL, 1);
+  put(DAY_2 "message_1.csv", messages_2);
+  put_gzip(DAY_2 "orderbook_1.csv.gz", book_2);
+  expect_rows(DAY_2 "message_1.csv", NULL, 2);
+  put_gzip("b_message_1.csv.gz", messages_2);
+  put("b_orderbook_1.csv", book_2);
+  expect_rows("b_message_1.csv.gz", NULL, 2);
+}
+
+Test(input, a_truncated_gzip_file) {
+  char text[4096] = "";
+  for (int i = 0; i < 100; i++) {
+    sprintf(text + strlen(text), "34200.%d,5,0,%d,10050,1\n", 100 + i, i + 1);
+  }
+  put_gzip("c_message_1.csv.gz", text);
+  size_t size;
+  char *bytes = file_bytes(in_folder("c_message_1.csv.gz"), &size);
+  write_file(path, bytes, size - 30);
+  free(bytes);
+  expect_error("c_message_1.csv.gz", &(wb_read_options){.messages_only = true}, WB_ERROR_FORMAT,
+               "c_message_1.csv.gz: truncated gzip input");
+}
+
+/* ---- archives ---- */
+
+static void expect_two_days(const char *name) {
+  wb_input_list list;
+  wb_error error = {0};
+  cr_assert_eq(wb_input_list_read(in_folder(name), &list, &error), WB_OK, "%s", error.text);
+  cr_assert_eq(list.count, 2);
+  cr_expect_str_eq(list.entries[0].message_name, "days/" DAY_1 "message_1.csv");
+  cr_expect_str_eq(list.entries[0].orderbook_name, "days/" DAY_1 "orderbook_1.csv");
+  cr_expect_str_eq(list.entries[1].message_name, "days/" DAY_2 "message_1.csv");
+  cr_expect_eq(list.entries[1].message_bytes, (int64_t)strlen(messages_2));
+  cr_expect_eq(list.entries[1].orderbook_bytes, (int64_t)strlen(book_2));
+  wb_input_list_free(&list);
+
+  expect_rows(name, &(wb_read_options){.member = "2020-01-02"}, 1);
+  expect_rows(name, &(wb_read_options){.member = "2020-01-03"}, 2);
+  char text[512];
+  snprintf(text, sizeof text,
+           "%s: expected a part of a name that chooses one of its 2 days, got none: " DAY_1
+           "message_1.csv, " DAY_2 "message_1.csv",
+           name);
+  expect_error(name, NULL, WB_ERROR_ARGUMENT, text);
+  snprintf(text, sizeof text,
+           "%s: expected a part of a message file's name, got \"2021\": " DAY_1
+           "message_1.csv, " DAY_2 "message_1.csv",
+           name);
+  expect_error(name, &(wb_read_options){.member = "2021"}, WB_ERROR_ARGUMENT, text);
+}
+
+Test(input, the_days_of_a_zip_are_listed_and_selectable) {
+  put_archive("two.zip", archive_write_set_format_zip, two_days, TWO_DAYS);
+  expect_two_days("two.zip");
+}
+
+Test(input, the_days_of_a_7z_are_listed_and_selectable) {
+  put_archive("two.7z", archive_write_set_format_7zip, two_days, TWO_DAYS);
+  expect_two_days("two.7z");
+}
+
+Test(input, the_kind_is_told_by_the_first_bytes_not_by_the_name) {
+  put_archive("two.data", archive_write_set_format_7zip, two_days, TWO_DAYS);
+  expect_two_days("two.data");
+}
+
+Test(input, a_name_that_promises_an_archive_must_keep_it) {
+  put("a.zip", messages_1);
+  expect_error("a.zip", NULL, WB_ERROR_FORMAT,
+               "a.zip: expected a .zip file as its name says, got other first bytes");
+  put("a.h5", messages_1);
+  expect_error("a.h5", NULL, WB_ERROR_FORMAT,
+               "a.h5: expected a .h5 file as its name says, got other first bytes");
+}
+
+Test(input, the_sources_of_an_archive_are_named_with_their_members) {
+  put_archive("one.zip", archive_write_set_format_zip, two_days, 3);
+  wb_tape *tape;
+  cr_assert_eq(wb_tape_read(in_folder("one.zip"), NULL, &tape, NULL), WB_OK);
+  char expected[256];
+  snprintf(expected, sizeof expected, "%s/one.zip:days/" DAY_1 "message_1.csv", folder);
+  cr_assert_eq(tape->source_count, 2);
+  cr_expect_str_eq(tape->sources[0].name, expected);
+  cr_expect_eq(tape->sources[1].bytes, (int64_t)strlen(book_1));
+  wb_hash128 hash = wb_hash_bytes(book_1, strlen(book_1));
+  cr_expect_eq(tape->sources[1].hash.low, hash.low);
+  cr_expect_str_eq(tape->day, "2020-01-02");
+  wb_tape_free(tape);
+}
+
+Test(input, an_archive_without_a_partner_or_without_messages) {
+  put_archive("lone.zip", archive_write_set_format_zip, two_days + 2, 1);
+  expect_error("lone.zip", NULL, WB_ERROR_IO,
+               "lone.zip: days/" DAY_1 "message_1.csv: expected its orderbook file " DAY_1
+               "orderbook_1.csv beside it, got none: name the file, or ask for messages only");
+  expect_rows("lone.zip", &(wb_read_options){.messages_only = true}, 1);
+  put_archive("none.zip", archive_write_set_format_zip, two_days, 1);
+  expect_error("none.zip", NULL, WB_ERROR_FORMAT,
+               "none.zip: expected a member with \"message\" in its name, got none");
+}
+
+Test(input, the_orderbook_of_an_archive_may_lie_elsewhere) {
+  put_archive("lone.zip", archive_write_set_format_zip, two_days + 2, 1);
+  put_archive("books.7z", archive_write_set_format_7zip, two_days, 2);
+  put("book.csv", book_1);
+  char book_path[256];
+  snprintf(book_path, sizeof book_path, "%s/book.csv", folder);
+  expect_rows("lone.zip", &(wb_read_options){.orderbook_path = book_path}, 1);
+  snprintf(book_path, sizeof book_path, "%s/books.7z", folder);
+  expect_rows("lone.zip", &(wb_read_options){.orderbook_path = book_path}, 1);
+}
+
+Test(input, a_damaged_archive_is_an_error) {
+  put_archive("two.7z", archive_write_set_format_7zip, two_days, TWO_DAYS);
+  size_t size;
+  char *bytes = file_bytes(in_folder("two.7z"), &size);
+  wb_tape *tape;
+  wb_error error;
+  for (size_t left = 8; left < size; left += 16) {
+    write_file(path, bytes, left);
+    cr_expect_neq(wb_tape_read(path, &(wb_read_options){.member = "01-03"}, &tape, &error), WB_OK);
+    cr_expect_eq(strncmp(error.text, path, strlen(path)), 0, "%s", error.text);
+  }
+  free(bytes);
+}
+
+/* ---- lists of single files ---- */
+
+Test(input, a_pair_is_a_list_of_one) {
+  put(DAY_1 "message_1.csv", messages_1);
+  put(DAY_1 "orderbook_1.csv", book_1);
+  wb_input_list list;
+  cr_assert_eq(wb_input_list_read(in_folder(DAY_1 "message_1.csv"), &list, NULL), WB_OK);
+  cr_assert_eq(list.count, 1);
+  cr_expect_str_eq(list.entries[0].message_name, path);
+  cr_expect_eq(list.entries[0].message_bytes, (int64_t)strlen(messages_1));
+  cr_expect_eq(list.entries[0].orderbook_bytes, (int64_t)strlen(book_1));
+  wb_input_list_free(&list);
+  unlink(in_folder(DAY_1 "orderbook_1.csv"));
+  cr_assert_eq(wb_input_list_read(in_folder(DAY_1 "message_1.csv"), &list, NULL), WB_OK);
+  cr_expect_null(list.entries[0].orderbook_name);
+  wb_input_list_free(&list);
+}
+
+/* ---- progress ---- */
+
+typedef struct progress_log {
+  int calls;
+  int64_t done, total;
+} progress_log;
+
+static void log_progress(void *context, int64_t done, int64_t total) {
+  progress_log *log = context;
+  cr_expect_geq(done, log->done);
+  *log = (progress_log){log->calls + 1, done, total};
+}
+
+Test(input, progress_ends_at_the_whole) {
+  put(DAY_2 "message_1.csv", messages_2);
+  put(DAY_2 "orderbook_1.csv", book_2);
+  progress_log log = {0};
+  expect_rows(DAY_2 "message_1.csv",
+              &(wb_read_options){.progress = log_progress, .progress_context = &log}, 2);
+  cr_expect_geq(log.calls, 2);
+  cr_expect_eq(log.done, log.total);
+  cr_expect_eq(log.total, (int64_t)(strlen(messages_2) + strlen(book_2)));
+}
