@@ -32,6 +32,7 @@ static bool is_store_name(const char *path) {
 static void check_arguments(const arguments *line, const struct argp_state *state) {
   if (line->output == NULL) {
     argp_error(state, "expected INPUT and OUTPUT");
+    return;
   }
   if (!line->all && !is_store_name(line->output)) {
     argp_error(state, "OUTPUT: expected a name that ends in .h5, got \"%s\"", line->output);

@@ -53,15 +53,16 @@ static char *filter_help(int key, const char *text, void *input) {
 }
 
 typedef struct arguments {
-  int command_at; /* index of the command in argv; 0: none */
+  char *command; /* NULL: none */
+  int at;        /* its index in argv */
 } arguments;
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
-  (void)argument;
   arguments *line = state->input;
   if (key == ARGP_KEY_ARG) {
     /* the rest is the command's */
-    line->command_at = state->next - 1;
+    line->command = argument;
+    line->at = state->next - 1;
     state->next = state->argc;
     return 0;
   }
@@ -126,12 +127,12 @@ int main(int argc, char **argv) {
     argv[0] = name;
   }
   argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &line);
-  if (line.command_at == 0) {
+  if (line.command == NULL) {
     return CLI_ERROR;
   }
-  const command *found = find_command(argv[line.command_at]);
+  const command *found = find_command(line.command);
   if (found == NULL) {
-    return fail_unknown(argv[line.command_at]);
+    return fail_unknown(line.command);
   }
-  return close_output(run_command(found, argc - line.command_at, argv + line.command_at));
+  return close_output(run_command(found, argc - line.at, argv + line.at));
 }

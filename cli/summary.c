@@ -253,7 +253,7 @@ json_t *cli_findings_json(const wb_tape *tape, int64_t most) {
 
 static json_t *cell_json(const wb_tape *tape, int32_t price, int64_t qty) {
   return price == WB_NO_PRICE ? json_null()
-                              : json_pack("{s:I,s:I}", "price", (json_int_t)(tape->base + price),
+                              : json_pack("{s:I,s:I}", "price", (json_int_t)tape->base + price,
                                           "qty", (json_int_t)qty);
 }
 

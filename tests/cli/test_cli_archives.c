@@ -88,8 +88,8 @@ Test(archives, several_days_are_listed_and_picked) {
     pack(path, kinds[i].code, two_days);
     json_t *list = expect_json(RUN("info", path, "--json"), 0);
     const json_t *days = json_object_get(list, "days");
-    cr_expect_eq(json_array_size(days), 2);
-    for (size_t day = 0; day < json_array_size(days); day++) {
+    cr_assert_eq(json_array_size(days), 2);
+    for (size_t day = 0; day < 2; day++) {
       const json_t *entry = json_array_get(days, day);
       cr_expect(strstr(text(entry, "message"), two_days[day]) != NULL);
       cr_expect(strstr(text(entry, "orderbook"), two_days[day]) != NULL);

@@ -130,10 +130,11 @@ Test(unharmed, outputs_are_what_they_should_be) {
   cr_assert_not_null(content);
   int64_t lines = 0, volume = 0;
   for (char *line = strtok(content, "\n"); line != NULL; line = strtok(NULL, "\n"), lines++) {
-    long long qty;
     if (lines > 0) {
-      cr_assert_eq(sscanf(line, "%*[^,],%*d,%*d,%*[^,],%*d,%*d,%*d,%*d,%*d,%*d,%*d,%lld,", &qty), 1,
-                   "%s", line);
+      /* the column before the last */
+      *strrchr(line, ',') = '\0';
+      int64_t qty = strtoll(strrchr(line, ',') + 1, NULL, 10);
+      cr_expect_gt(qty, 0);
       volume += qty;
     }
   }
