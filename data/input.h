@@ -11,12 +11,13 @@ extern "C" {
 
 typedef struct wb_read_options {
   const char *orderbook_path; /* NULL: the partner is found by name */
-  const char *member; /* which day of an archive: a part of its message file's name; NULL: the
-                            only one */
+  const char *member; /* which day of an archive: a part of its message file's name; NULL: the only
+                         one */
   int32_t tick_size;  /* price units; 0: 100 if every resting price divides by it, else 1 */
   bool messages_only; /* there is no orderbook file: depth is unknown */
   bool truncate;      /* unequal row counts: the common part */
-  bool skip_bad;      /* leave damaged lines out, counted and listed */
+  bool skip_bad;      /* leave damaged lines out, each with its partner in the other file; counted
+                         and listed */
   bool strict;        /* a crossed or contradicted row is an error */
   /* Called now and then with bytes done and in all (0: unknown); NULL: never. */
   void (*progress)(void *context, int64_t done, int64_t total);
@@ -24,8 +25,10 @@ typedef struct wb_read_options {
 } wb_read_options;
 
 /* Reads `path`; *tape is the caller's to free. WB_ERROR_IO: cannot be read or no partner file;
- * WB_ERROR_FORMAT: file, line and field are named; WB_ERROR_LIMIT: something does not fit a tape.
- * `options` may be NULL. */
+ * WB_ERROR_FORMAT: file, line and field are named; WB_ERROR_LIMIT: something does not fit a tape;
+ * WB_ERROR_ARGUMENT: the options do not fit the input, or do not choose one of its days. `options` may
+ * be NULL. The kind of a file is told by its first bytes. Plain files are mapped: they must not be cut
+ * while they are read. */
 WB_API wb_status wb_tape_read(const char *path, const wb_read_options *options, wb_tape **tape,
                               wb_error *error);
 

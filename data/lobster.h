@@ -18,8 +18,15 @@ typedef struct wb_lobster_text {
   size_t size;
 } wb_lobster_text;
 
-/* Reads a pair of texts (`orderbook` NULL only with options->messages_only). Instrument, day and
- * window come from the message file's name where it has LOBSTER's form. Errors as wb_tape_read. */
+/* Reads a pair of texts (`orderbook` NULL only with options->messages_only, else WB_ERROR_ARGUMENT).
+ * Instrument, day and window come from the message file's name where it has LOBSTER's form. Errors as
+ * wb_tape_read.
+ *
+ * Accepted: a byte order mark, a header line (it starts with a letter), CRLF, no newline or blank lines at
+ * the end, any number of decimals of a time (nine count; a text that is not the shortest is kept in
+ * odd_times). An integer has one text: no plus sign, no leading zero. A level of a book row may hold up to
+ * 2^36 - 1 shares; it is kept as orders of at most 2^31 - 1. Times of 100 rows or more of which the longest
+ * fraction has four or five decimals were rounded by a spreadsheet: refused, or, with skip_bad, listed. */
 WB_API wb_status wb_lobster_read(const wb_lobster_text *messages, const wb_lobster_text *orderbook,
                                  const wb_read_options *options, wb_tape **tape, wb_error *error);
 
