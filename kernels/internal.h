@@ -122,7 +122,7 @@ void reduce_order(book *k, message *m);
 void delete_order(book *k, message *m);
 void amend_order(book *k, message *m);
 void execute_order(book *k, message *m);
-void note(book *k, message *m);
+void count_note(book *k, message *m);
 void set_state(book *k, message *m);
 
 /* One after another, each order gets the smallest number that is free: renumber.c */

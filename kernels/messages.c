@@ -231,7 +231,7 @@ void amend_order(book *k, message *m) {
 
 /* ---- NOTE, STATE ---- */
 
-void note(book *k, message *m) {
+void count_note(book *k, message *m) {
   /* the three sums stand in the order of the notes */
   val counter = known(add(m->arg, WB_COUNT_HIDDEN_VOLUME), WB_COUNT_HIDDEN_VOLUME,
                       WB_COUNT_UNRESOLVED_VOLUME);

@@ -16,7 +16,7 @@ static const struct {
     {WB_RECORD_REDUCE, reduce_order},
     {WB_RECORD_MARKET, market_order},
     {WB_RECORD_AMEND, amend_order},
-    {WB_RECORD_NOTE, note},
+    {WB_RECORD_NOTE, count_note},
     {WB_RECORD_STATE, set_state},
 };
 

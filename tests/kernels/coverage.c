@@ -172,6 +172,7 @@ static bool reason_is_possible(int type, int reason) {
   X(REJECTED_SLIDE, "SLIDE out of range")                               \
   X(REJECTED_AMEND, "AMEND POST_ONLY that would take")                  \
   X(REJECTED_FOK, "FOK that cannot be filled")                          \
+  X(FOK_MEETS_NOBODY, "FOK that meets nobody")                          \
   X(FULL_REJECT, "full, rule reject")                                   \
   X(FULL_EVICT, "full, rule evict, not better")                         \
   X(EVICTED, "full, rule evict, better: evicted")                       \
@@ -262,6 +263,12 @@ static void cover_execute(diff_coverage *c, const int64_t *moved) {
   if (moved[WB_COUNT_STRANDED_SHARES] != 0) c->events[EVENT_STRANDED]++;
 }
 
+static bool is_idle_fok(const wb_record *r, wb_trading_state state, const int64_t *moved) {
+  return r->type == WB_RECORD_ADD && (r->flags & WB_FLAG_FOK) != 0 && state == WB_STATE_TRADING &&
+         moved[WB_COUNT_REJECTED] == 0 && moved[WB_COUNT_DUPLICATE_REF] == 0 &&
+         moved[WB_COUNT_TRADES] == 0;
+}
+
 static void cover_events(diff_coverage *c, const wb_book_rules *rules, const wb_record *r,
                          wb_trading_state state, const int64_t *moved) {
   if (r->type == WB_RECORD_EXECUTE) {
@@ -290,6 +297,7 @@ static void cover_events(diff_coverage *c, const wb_book_rules *rules, const wb_
   if (moved[WB_COUNT_SELF_TRADE] != 0) {
     c->events[EVENT_SELF_CANCEL_INCOMING + (int)rules->self_trade - 1]++;
   }
+  if (is_idle_fok(r, state, moved)) c->events[EVENT_FOK_MEETS_NOBODY]++;
   if (moved[WB_COUNT_SATURATED] != 0) c->events[EVENT_SATURATED]++;
   if (moved[WB_COUNT_TRADES] != 0 && (r->flags & WB_FLAG_EDGE)) c->events[EVENT_EDGE_TRADE]++;
   if (moved[WB_COUNT_TRADES] >= 5) c->events[EVENT_SWEEP]++;
@@ -324,6 +332,12 @@ void diff_cover_spills(diff_coverage *c, bool add_spilled, bool lookup_spilled, 
   c->events[EVENT_SPILLED_LOOKUP] += lookup_spilled;
   c->events[EVENT_SPILLED_MISS] += lookup_missed;
   c->events[EVENT_RENUMBERED] += renumbered;
+}
+
+void diff_coverage_join(diff_coverage *all, const diff_coverage *part) {
+  int64_t *to = (int64_t *)all;
+  const int64_t *from = (const int64_t *)part;
+  for (size_t i = 0; i < sizeof *all / sizeof *to; i++) to[i] += from[i];
 }
 
 /* ---- the table ---- */

@@ -616,8 +616,13 @@ static bool run_config(int32_t number, diff_target target, uint64_t seed, int64_
 int32_t diff_all(diff_target target, uint64_t seed, int64_t records, bool table, FILE *out) {
   diff_coverage *coverage = diff_coverage_new();
   int32_t wrong = 0, configs = diff_config_count();
-  for (int32_t i = 0; i < configs && wrong == 0; i++) {
-    wrong += !run_config(i, target, seed, records / configs + 1, coverage, out);
+#pragma omp parallel for schedule(dynamic, 1) reduction(+ : wrong)
+  for (int32_t i = 0; i < configs; i++) {
+    diff_coverage *part = diff_coverage_new();
+    wrong += !run_config(i, target, seed, records / configs + 1, part, out);
+#pragma omp critical
+    diff_coverage_join(coverage, part);
+    diff_coverage_free(part);
   }
   if (table && wrong == 0) wrong += diff_coverage_print(coverage, out);
   diff_coverage_free(coverage);

@@ -73,6 +73,7 @@ void diff_cover(diff_coverage *coverage, const wb_book_rules *rules, const wb_re
                 wb_trading_state state, const int64_t *before, const int64_t *after);
 void diff_cover_spills(diff_coverage *coverage, bool add_spilled, bool lookup_spilled,
                        bool lookup_missed, bool renumbered);
+void diff_coverage_join(diff_coverage *all, const diff_coverage *part);
 /* Prints the table; returns how many cells are 0. */
 int32_t diff_coverage_print(const diff_coverage *coverage, FILE *out);
 
@@ -102,9 +103,9 @@ void diff_shrink(diff_engine *engine, diff_episode *episode, uint64_t seed);
 void diff_print_test(const diff_config *config, const diff_episode *episode,
                      const diff_failure *failure, FILE *out);
 
-/* All configurations, about `records` records in all. Prints progress if `out` is a terminal, the
- * first failure as a test, then the table if `table`. Returns the number of failures plus that of
- * empty cells (these only if `table`). */
+/* All configurations, about `records` records in all, on as many threads as OpenMP gives. Prints the
+ * first failure of each as a test, then the table if `table`. Returns the number of failures plus
+ * that of empty cells (these only if `table`). */
 int32_t diff_all(diff_target target, uint64_t seed, int64_t records, bool table, FILE *out);
 
 #endif
