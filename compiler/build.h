@@ -9,6 +9,9 @@ struct wb_builder {
   wb_program *program;
   wb_scope scope;
   wb_error error; /* the first mistake */
+  /* the frames that ended last and together, outermost first: an else reopens them */
+  wb_frame ended[WB_DEPTH_MAX];
+  int32_t ended_count, ended_at; /* valid while ended_at is the number of ops */
 };
 
 /* An op with nothing filled in. */

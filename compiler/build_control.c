@@ -1,6 +1,8 @@
 /* Recording of structure: branches, loops, blocks. */
 #include "compiler/build.h"
 
+#include <string.h>
+
 static wb_val condition(wb_builder *b, wb_site site, wb_operand c, const char *op) {
   return wb_typed(b, site, c, WB_TYPE_BOOL, WB_SHAPE_SCALAR, op);
 }
@@ -26,18 +28,28 @@ void wb_build_if(wb_builder *b, wb_site site, wb_operand c, wb_hint hint) {
 
 void wb_build_else(wb_builder *b, wb_site site) {
   if (!wb_builder_ok(b)) return;
-  int32_t last = b->program->op_count - 1;
-  const wb_op *end = last >= 0 ? &b->program->ops[last] : NULL;
-  bool after_if = end != NULL && end->code == WB_OP_END &&
-                  b->program->ops[end->aux].code == WB_OP_IF && !b->scope.closed.middle;
+  const wb_frame *inner = b->ended_count > 0 ? &b->ended[b->ended_count - 1] : NULL;
+  bool after_if = inner != NULL && b->ended_at == b->program->op_count && inner->code == WB_OP_IF &&
+                  !inner->middle;
   if (!after_if) {
     wb_build_fail(b, site, "else: expected directly behind the end of an if without else");
     return;
   }
-  /* the end just recorded was not the end after all */
-  b->program->op_count--;
-  wb_scope_reopen(&b->scope);
+  /* the ends just recorded were not the end after all */
+  b->program->op_count -= b->ended_count;
+  for (int32_t i = 0; i < b->ended_count; i++) wb_scope_reopen(&b->scope, &b->ended[i]);
   wb_emit(b, site, wb_op_blank(WB_OP_ELSE));
+}
+
+void wb_build_else_if(wb_builder *b, wb_site site, wb_operand c, wb_hint hint) {
+  wb_build_if(b, site, c, hint);
+  if (!wb_builder_ok(b)) return;
+  wb_frame *frame = &b->scope.frames[b->scope.depth - 1];
+  if (b->scope.depth < 2 || frame[-1].code != WB_OP_IF || !frame[-1].middle) {
+    wb_build_fail(b, site, "else_if: expected inside an else");
+    return;
+  }
+  frame->chain = (uint16_t)(frame[-1].chain + 1);
 }
 
 void wb_build_switch(wb_builder *b, wb_site site, wb_operand selector) {
@@ -99,7 +111,17 @@ void wb_build_leave(wb_builder *b, wb_site site, wb_label label) {
 }
 
 void wb_build_end(wb_builder *b, wb_site site) {
-  wb_op op = wb_op_blank(WB_OP_END);
-  op.aux = innermost(b);
-  wb_emit(b, site, op);
+  if (!wb_builder_ok(b)) return;
+  int32_t depth = b->scope.depth;
+  int32_t count = depth > 0 ? 1 + b->scope.frames[depth - 1].chain : 1;
+  if (depth > 0) {
+    b->ended_count = count;
+    memcpy(b->ended, &b->scope.frames[depth - count], (size_t)count * sizeof *b->ended);
+  }
+  for (int32_t i = 0; i < count; i++) {
+    wb_op op = wb_op_blank(WB_OP_END);
+    op.aux = innermost(b);
+    wb_emit(b, site, op);
+  }
+  b->ended_at = b->program->op_count;
 }

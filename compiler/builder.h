@@ -198,11 +198,14 @@ WB_API wb_var wb_build_var(wb_builder *b, wb_site site, wb_operand first);
 WB_API wb_val wb_build_get(wb_builder *b, wb_site site, wb_var v);
 WB_API void wb_build_set(wb_builder *b, wb_site site, wb_var v, wb_operand value);
 
-/* ---- structure: each opener needs its wb_build_end ---- */
+/* ---- structure: each opener needs its wb_build_end (else_if shares that of its if) ---- */
 
 WB_API void wb_build_if(wb_builder *b, wb_site site, wb_operand condition, wb_hint hint);
 /* Directly after the end of an if: reopens it with its other branch. */
 WB_API void wb_build_else(wb_builder *b, wb_site site);
+/* Inside an else, after its condition has been recorded: an if that ends together with the one around
+ * it, so that an else may follow that belongs to it. */
+WB_API void wb_build_else_if(wb_builder *b, wb_site site, wb_operand condition, wb_hint hint);
 WB_API void wb_build_switch(wb_builder *b, wb_site site, wb_operand selector);
 WB_API void wb_build_case(wb_builder *b, wb_site site, int64_t selector, wb_hint hint);
 WB_API void wb_build_default(wb_builder *b, wb_site site, wb_hint hint);

@@ -16,7 +16,7 @@
  * Every C function that records is inlined where it is called; C's own if, for and while run while
  * recording (specialisation, unrolling). The words in capitals are recorded:
  *
- *   IF (c) {...} ELSE {...}                 IF_LIKELY, IF_RARE guess where the branch goes
+ *   IF (c) {...} ELSE_IF (d) {...} ELSE {...}        IF_LIKELY, IF_RARE guess where it goes
  *   SWITCH (v) { CASE (1) {...} CASE (2) {...} DEFAULT {...} }        no fall-through; CASE_RARE
  *   WHILE (c) {...}      c is recorded inside the loop: calls in it run again each round
  *   FOR (i, lo, hi) {...}                   i is a new value: lo, lo+1, ..., hi-1
@@ -25,7 +25,8 @@
  *   WHILE_AS (l, c), FOR_AS (l, i, lo, hi)  loops that can be left
  *
  * Never jump out of such a block with C's return, break or goto: the builder would not see its end
- * (and says so). ELSE belongs to the IF that ended last before it: put braces around a nested IF.
+ * (and says so). ELSE belongs to the IF that ended last before it: put braces around a nested IF, and chain
+ * with ELSE_IF, not ELSE IF.
  *
  * Operands: values, variables (read where they stand), C numbers. `var x = variable(0)` makes a
  * variable, `assign(x, v)` sets it. See builder.h for how numbers are typed and scalars spread, and
@@ -190,6 +191,11 @@ typedef wb_label label;
 #define IF_LIKELY(c)   WB_IF(c, WB_HINT_LIKELY)
 #define IF_RARE(c)     WB_IF(c, WB_HINT_RARE)
 #define ELSE           WB_ONCE(wb_build_else(WB_BUILDER, WB_HERE), WB_CLOSE)
+/* the condition is recorded in the else branch: its work is not done where an earlier one held */
+#define ELSE_IF(c)                                                              \
+  WB_ONCE((wb_build_else(WB_BUILDER, WB_HERE),                                  \
+           wb_build_else_if(WB_BUILDER, WB_HERE, WB_OPERAND(c), WB_HINT_NONE)), \
+          WB_CLOSE)
 
 #define SWITCH(v)        WB_ONCE(wb_build_switch(WB_BUILDER, WB_HERE, WB_OPERAND(v)), WB_CLOSE)
 #define WB_CASE(k, hint) WB_ONCE(wb_build_case(WB_BUILDER, WB_HERE, (k), hint), 0)

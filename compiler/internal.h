@@ -23,12 +23,12 @@ typedef struct wb_frame {
   int32_t region; /* number of the innermost region, -1 between switch and its first case */
   uint8_t code;   /* of the opener */
   uint8_t middle; /* else, default or test has been seen */
+  uint16_t chain; /* how many ifs around it end with it: those of else-if */
 } wb_frame;
 
 typedef struct wb_scope {
   wb_frame frames[WB_DEPTH_MAX];
   int32_t depth;
-  wb_frame closed;    /* the last frame that ended, for wb_scope_reopen */
   int32_t *region_of; /* by op: the region its value is visible in */
   int32_t op_capacity;
   uint8_t *open; /* by region: still open? */
@@ -39,8 +39,9 @@ wb_status wb_scope_start(wb_scope *scope, wb_error *error);
 void wb_scope_free(wb_scope *scope);
 /* Checks op `id`, the next one, and follows it. The complaint names the op, not its place. */
 wb_status wb_scope_step(wb_scope *scope, const wb_program *program, int32_t id, wb_error *error);
-/* Takes the END of the last frame back: the next op stands before it again. */
-void wb_scope_reopen(wb_scope *scope);
+/* Takes the END of a frame back, a copy of which was made before: the next op stands before it again.
+ * Between the two no other region may have been opened. */
+void wb_scope_reopen(wb_scope *scope, const wb_frame *frame);
 /* At the end of a program: everything must be closed. */
 wb_status wb_scope_finish(const wb_scope *scope, const wb_program *program, wb_error *error);
 

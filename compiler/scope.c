@@ -92,7 +92,7 @@ static wb_status open_frame(wb_scope *scope, const wb_op *op, int32_t id, wb_err
     return WB_FAIL(error, WB_ERROR_LIMIT, "%s: more than %d nested blocks",
                    wb_op_describe((wb_opcode)op->code)->text, WB_DEPTH_MAX);
   }
-  wb_frame frame = {id, -1, op->code, 0};
+  wb_frame frame = {.opener = id, .region = -1, .code = op->code};
   if (op->code != WB_OP_SWITCH) frame.region = open_region(scope);
   scope->frames[scope->depth++] = frame;
   return WB_OK;
@@ -167,7 +167,6 @@ static wb_status close_frame(wb_scope *scope, const wb_program *program, const w
   if (frame->code == WB_OP_WHILE && !frame->middle) {
     return misplaced(program, op, "a test before it", frame, error);
   }
-  scope->closed = *frame;
   close_region(scope, frame);
   scope->depth--;
   return WB_OK;
@@ -207,9 +206,9 @@ wb_status wb_scope_step(wb_scope *scope, const wb_program *program, int32_t id, 
   return WB_OK;
 }
 
-void wb_scope_reopen(wb_scope *scope) {
-  scope->frames[scope->depth++] = scope->closed;
-  if (scope->closed.region >= 0) scope->open[scope->closed.region] = 1;
+void wb_scope_reopen(wb_scope *scope, const wb_frame *frame) {
+  scope->frames[scope->depth++] = *frame;
+  if (frame->region >= 0) scope->open[frame->region] = 1;
 }
 
 wb_status wb_scope_finish(const wb_scope *scope, const wb_program *program, wb_error *error) {
