@@ -73,9 +73,9 @@ typedef struct emit_object {
 struct emit {
   const wb_program *program;
   const emit_gang *gang;
-  bool check;      /* report broken promises */
-  bool fma;        /* the target has fused multiply-add */
-  bool permute512; /* the target has vpermt2d on 512-bit registers */
+  bool check;        /* report broken promises */
+  bool fma;          /* the target has fused multiply-add */
+  bool avx2, avx512; /* an x86 that has them */
 
   LLVMContextRef context;
   LLVMModuleRef module;

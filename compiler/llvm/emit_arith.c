@@ -5,6 +5,8 @@
  * selects fold while they are built; for shifts x86's own instructions are found again in them. */
 #include "emit.h"
 
+#include <math.h>
+
 static LLVMValueRef equal(emit *e, LLVMValueRef a, uint64_t bits) {
   return LLVMBuildICmp(e->builder, LLVMIntEQ, a, emit_number(a, bits), "");
 }
@@ -129,8 +131,15 @@ LLVMValueRef emit_fma(emit *e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
   return emit_call(e, "llvm.fma", &type, 1, arguments, 3);
 }
 
+static bool is_nan(LLVMValueRef value) {
+  LLVMBool inexact;
+  return LLVMIsAConstantFP(value) && isnan(LLVMConstRealGetDouble(value, &inexact));
+}
+
 LLVMValueRef emit_compare(emit *e, wb_opcode code, LLVMValueRef a, LLVMValueRef b) {
   if (emit_is_float(a)) {
+    /* folded here because the code generator of LLVM 16 makes -1 of such a "true" */
+    if (is_nan(a) || is_nan(b)) return emit_constant(e->types[WB_TYPE_BOOL], code == WB_OP_NE);
     LLVMRealPredicate predicate = code == WB_OP_EQ   ? LLVMRealOEQ
                                   : code == WB_OP_NE ? LLVMRealUNE
                                   : code == WB_OP_LT ? LLVMRealOLT

@@ -32,7 +32,7 @@ static LLVMValueRef add_function(emit *e, const target *t, const char *name) {
   set_attribute(e->context, function, 1, "nocapture");
   set_attribute(e->context, function, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
   set_text_attribute(e->context, function, "no-builtins", "true");
-  if (t->avx512) {
+  if (t->has & TARGET_AVX512) {
     set_text_attribute(e->context, function, "prefer-vector-width", "512");
     set_text_attribute(e->context, function, "min-legal-vector-width", "512");
   }
@@ -165,8 +165,9 @@ wb_status host_emit(const wb_lower_request *request, const target *t, LLVMContex
                     LLVMModuleRef module, wb_error *error) {
   emit e = {.gang = &emit_host_gang,
             .check = request->check,
-            .fma = t->fma,
-            .permute512 = t->x86 && t->avx512};
+            .fma = (t->has & TARGET_FMA) != 0,
+            .avx2 = (t->has & TARGET_AVX2) != 0,
+            .avx512 = (t->has & TARGET_AVX512) != 0};
   WB_TRY(emit_open(&e, request->program, context, module, error));
   note_used_objects(&e);
   emit_alias_classes(&e);

@@ -42,7 +42,50 @@ static LLVMValueRef mask_bits(emit *e, LLVMValueRef lanes) {
   return LLVMBuildBitCast(e->builder, lanes, bits, "");
 }
 
+/* Whether a mask is made of comparisons of 32-bit lanes, so that on AVX2 it is 4 registers of 8 lanes
+ * that are 0 or -1. */
+static bool from_words(LLVMValueRef mask, int depth) {
+  LLVMOpcode code = LLVMIsAInstruction(mask) ? LLVMGetInstructionOpcode(mask) : 0;
+  switch (code) {
+  case LLVMICmp:
+  case LLVMFCmp: {
+    LLVMTypeRef compared = LLVMGetElementType(LLVMTypeOf(LLVMGetOperand(mask, 0)));
+    return LLVMGetTypeKind(compared) == LLVMFloatTypeKind || emit_bits(compared) == 32;
+  }
+  case LLVMAnd:
+  case LLVMOr:
+  case LLVMXor:
+    return depth > 0 && from_words(LLVMGetOperand(mask, 0), depth - 1) &&
+           from_words(LLVMGetOperand(mask, 1), depth - 1);
+  default: return LLVMIsConstant(mask);
+  }
+}
+
+/* The ballot of such a mask in 6 instructions, where LLVM takes 8 and two of the last for a test
+ * against 0: two packs to bytes, dwords put in order, the bytes' signs. */
+static LLVMValueRef ballot_avx2(emit *e, LLVMValueRef mask) {
+  static const uint32_t order[] = {0, 4, 1, 5, 2, 6, 3, 7};
+  LLVMTypeRef i32 = e->types[WB_TYPE_I32];
+  LLVMValueRef words = LLVMBuildSExt(e->builder, mask, type(e, i32), ""), halves[2], from[8];
+  for (uint32_t k = 0; k < 2; k++) {
+    LLVMValueRef pair[] = {lanes_from(e, words, words, 16 * k, 8),
+                           lanes_from(e, words, words, 16 * k + 8, 8)};
+    halves[k] = emit_call(e, "llvm.x86.avx2.packssdw", NULL, 0, pair, 2);
+  }
+  LLVMValueRef bytes = emit_call(e, "llvm.x86.avx2.packsswb", NULL, 0, halves, 2);
+  for (uint32_t k = 0; k < 8; k++) from[k] = emit_i32(e, order[k]);
+  LLVMValueRef dwords = LLVMBuildBitCast(e->builder, bytes, LLVMVectorType(i32, 8), "");
+  dwords = LLVMBuildShuffleVector(e->builder, dwords, dwords, LLVMConstVector(from, 8), "");
+  bytes = LLVMBuildBitCast(e->builder, dwords, LLVMVectorType(e->i8, 32), "");
+  return emit_call(e, "llvm.x86.avx2.pmovmskb", NULL, 0, &bytes, 1);
+}
+
+static bool fast_on_avx2(emit *e, LLVMValueRef mask) {
+  return e->avx2 && !e->avx512 && width_of(mask) == 32 && from_words(mask, 4);
+}
+
 static LLVMValueRef ballot(emit *e, LLVMValueRef lanes) {
+  if (fast_on_avx2(e, lanes)) return ballot_avx2(e, lanes);
   return LLVMBuildZExt(e->builder, mask_bits(e, lanes), e->types[WB_TYPE_I32], "");
 }
 
@@ -211,7 +254,7 @@ static LLVMValueRef shuffle(emit *e, LLVMValueRef lanes, LLVMValueRef from) {
     return LLVMBuildTrunc(e->builder, shuffle(e, wide, from), own, "");
   }
   bool one_word = element != e->types[WB_TYPE_I64];
-  if (e->permute512 && one_word && width_of(lanes) == 32) return shuffle_512(e, lanes, from);
+  if (e->avx512 && one_word && width_of(lanes) == 32) return shuffle_512(e, lanes, from);
   return shuffle_in_memory(e, lanes, from);
 }
 

@@ -36,22 +36,42 @@ static const char *const level_features[GENERIC_LEVELS + 1] = {
     [4] = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl",
 };
 
-/* Features that may be switched. The others are either needed by every 64-bit program or nothing that
- * a kernel's code could use. */
-static const char *const switchable[] = {
-    "sse3",         "ssse3",
-    "sse4.1",       "sse4.2",
-    "popcnt",       "avx",
-    "avx2",         "bmi",
-    "bmi2",         "f16c",
-    "fma",          "lzcnt",
-    "movbe",        "adx",
-    "gfni",         "avx512f",
-    "avx512bw",     "avx512cd",
-    "avx512dq",     "avx512vl",
-    "avx512ifma",   "avx512vbmi",
-    "avx512vbmi2",  "avx512vnni",
-    "avx512bitalg", "avx512vpopcntdq",
+/* Features that may be switched, and what of the lowering's knowledge (FMA, AVX2, AVX512) comes and
+ * goes with them: LLVM switches on what a feature needs and off what needs it. The others are either
+ * needed by every 64-bit program or nothing that a kernel's code could use. */
+enum { FMA = TARGET_FMA, AVX2 = TARGET_AVX2, AVX512 = TARGET_AVX512, ALL = FMA | AVX2 | AVX512 };
+typedef struct feature_row {
+  const char *name;
+  uint8_t brings, takes;
+} feature_row;
+
+static const feature_row switchable[] = {
+    {"sse3", 0, ALL},
+    {"ssse3", 0, ALL},
+    {"sse4.1", 0, ALL},
+    {"sse4.2", 0, ALL},
+    {"popcnt", 0, 0},
+    {"avx", 0, ALL},
+    {"avx2", AVX2, AVX2 | AVX512},
+    {"bmi", 0, 0},
+    {"bmi2", 0, 0},
+    {"f16c", 0, AVX512},
+    {"fma", FMA, FMA | AVX512},
+    {"lzcnt", 0, 0},
+    {"movbe", 0, 0},
+    {"adx", 0, 0},
+    {"gfni", 0, 0},
+    {"avx512f", ALL, AVX512},
+    {"avx512bw", ALL, 0},
+    {"avx512cd", ALL, 0},
+    {"avx512dq", ALL, 0},
+    {"avx512vl", ALL, 0},
+    {"avx512ifma", ALL, 0},
+    {"avx512vbmi", ALL, 0},
+    {"avx512vbmi2", ALL, 0},
+    {"avx512vnni", ALL, 0},
+    {"avx512bitalg", ALL, 0},
+    {"avx512vpopcntdq", ALL, 0},
 };
 
 /* Whether `list` ("+sse2,-avx,...") says that a feature of `length` bytes is there. */
@@ -112,26 +132,12 @@ wb_status target_host(char **cpu, char **features, wb_error *error) {
   return no_memory(error);
 }
 
-/* What the lowering must know of a CPU and its features, as the list is read from left to right. */
-static void apply_feature(target *t, bool on, const char *name, size_t length) {
-  static const char *const drop_fma[] = {"fma", "avx", "sse3", "ssse3", "sse4.1", "sse4.2"};
-  bool is_avx512f = length == 7 && memcmp(name, "avx512f", 7) == 0;
-  bool any_avx512 = length >= 6 && memcmp(name, "avx512", 6) == 0;
-  if (on && (any_avx512 || (length == 3 && memcmp(name, "fma", 3) == 0))) t->fma = true;
-  if (any_avx512 && on) t->avx512 = true;
-  if (is_avx512f && !on) t->avx512 = false;
-  for (size_t i = 0; !on && i < sizeof drop_fma / sizeof *drop_fma; i++) {
-    if (strlen(drop_fma[i]) != length || memcmp(name, drop_fma[i], length) != 0) continue;
-    t->fma = t->avx512 = false;
-  }
-  if (!on && length == 4 && memcmp(name, "avx2", 4) == 0) t->avx512 = false;
-}
-
-static bool known_feature(const char *name, size_t length) {
+static const feature_row *find_feature(const char *name, size_t length) {
   for (size_t i = 0; i < sizeof switchable / sizeof *switchable; i++) {
-    if (strlen(switchable[i]) == length && memcmp(name, switchable[i], length) == 0) return true;
+    const feature_row *row = &switchable[i];
+    if (strlen(row->name) == length && memcmp(row->name, name, length) == 0) return row;
   }
-  return false;
+  return NULL;
 }
 
 /* Checks a user's feature list and notes what it changes. */
@@ -141,13 +147,14 @@ static wb_status apply_features(target *t, const char *list, const char *host_fe
     const char *end = strchr(at, ',');
     size_t bytes = end != NULL ? (size_t)(end - at) : strlen(at);
     bool on = *at == '+';
-    if (bytes < 2 || (*at != '+' && *at != '-') || !known_feature(at + 1, bytes - 1)) {
+    const feature_row *row = bytes > 1 ? find_feature(at + 1, bytes - 1) : NULL;
+    if (row == NULL || (*at != '+' && *at != '-')) {
       return WB_FAIL(error, WB_ERROR_ARGUMENT,
                      "CPU features \"%s\": expected names like +avx2 or -fma with commas between "
                      "them, got \"%.*s\"",
                      list, (int)bytes, at);
     }
-    apply_feature(t, on, at + 1, bytes - 1);
+    t->has = (uint8_t)(on ? t->has | row->brings : t->has & ~row->takes);
     if (on && !listed(host_features, at + 1, bytes - 1)) t->runs_here = false;
     at += bytes + (end != NULL);
   }
@@ -173,8 +180,9 @@ static wb_status choose(target *t, const char *cpu, const char *features, const 
   if (native || strcmp(cpu, host_cpu) == 0) {
     t->cpu = strdup(host_cpu);
     t->runs_here = true;
-    t->fma = listed(host_features, "fma", 3) || !t->x86;
-    t->avx512 = listed(host_features, "avx512f", 7);
+    if (listed(host_features, "fma", 3) || !t->x86) t->has |= FMA;
+    if (listed(host_features, "avx2", 4)) t->has |= AVX2;
+    if (listed(host_features, "avx512f", 7)) t->has |= AVX512;
     size_t bytes = strlen(host_features) + strlen(own) + 2;
     joined = malloc(bytes);
     if (joined != NULL) {
@@ -185,8 +193,8 @@ static wb_status choose(target *t, const char *cpu, const char *features, const 
     while (row < count && strcmp(cpus[row].name, cpu) != 0) row++;
     if (row == count) return unknown_cpu(cpu, host_cpu, error);
     t->cpu = strdup(cpu);
-    t->fma = cpus[row].level >= 3;
-    t->avx512 = cpus[row].level >= 4;
+    if (cpus[row].level >= 3) t->has |= FMA | AVX2;
+    if (cpus[row].level >= 4) t->has |= AVX512;
     t->runs_here = row < GENERIC_LEVELS && host_has_level(host_features, cpus[row].level);
     joined = strdup(own);
   }

@@ -14,12 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the lowering asks about. */
+enum { TARGET_FMA = 1, TARGET_AVX2 = 2, TARGET_AVX512 = 4 };
+
 typedef struct target {
   char *triple, *cpu, *features; /* of malloc */
   LLVMTargetMachineRef machine;
   bool x86;
-  bool runs_here;   /* this machine has every instruction that the code may use */
-  bool fma, avx512; /* what the lowering asks about */
+  bool runs_here; /* this machine has every instruction that the code may use */
+  uint8_t has;    /* of the TARGET_ bits; AVX2 and AVX512 only on x86 */
 } target;
 
 /* Opens the host target for a CPU name (NULL or "native": this machine's) and a feature list (NULL or
