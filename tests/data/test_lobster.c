@@ -119,6 +119,18 @@ Test(messages, an_unknown_id_takes_from_anonymous_orders_oldest_first) {
   wb_tape_free(t);
 }
 
+Test(messages, of_anonymous_orders_the_oldest_gives_first) {
+  /* at 10100: 7 from row 0, 2 that joined them out of sight */
+  wb_tape *t = accepted("34200,5,0,1,10050,1\n34200,1,2,3,10050,-1\n34200,3,2,3,10050,-1\n"
+                        "34200,4,9,8,10100,-1\n",
+                        "10100,7,10000,5\n10050,3,10000,5\n10100,9,10000,5\n10100,1,10000,5\n");
+  expect_records(t, RECORDS("NOTE 0 x 1 row 0 end", "ADD ask ref 2 10050 x 3 row 1 end",
+                            "DELETE ask ref 2 row 2", "ADD ask ref 3 10100 x 2 EDGE row 2 end",
+                            "EXECUTE ask ref 0 10100 x 7 row 3",
+                            "EXECUTE ask ref 3 10100 x 1 row 3 end"));
+  wb_tape_free(t);
+}
+
 Test(messages, what_anonymous_orders_lack_comes_from_named_ones_newest_first) {
   wb_tape *t = accepted("34200,5,0,1,10050,1\n34200,1,8,5,10000,1\n34200,1,9,5,10000,1\n"
                         "34200,3,3,11,10000,1\n",
@@ -250,10 +262,14 @@ Test(window, a_ghost_is_taken_away) {
 }
 
 Test(window, ghosts_below_an_emptied_side_go_too) {
-  wb_tape *t = accepted("34200,1,1,7,10100,-1\n34200,1,2,3,10050,-1\n34200,3,2,3,10050,-1\n",
-                        "10100,7,10000,5\n10050,3,10000,5\n" DUMMY_ASK ",10000,5\n");
-  expect_records(t, RECORDS("ADD ask ref 2 10050 x 3 row 1 end", "DELETE ask ref 2 row 2",
-                            "DELETE ask ref 1 EDGE row 2 end"));
+  wb_tape *t =
+      accepted("34200,1,1,7,10100,-1\n34200,1,2,4,10060,-1\n34200,1,3,3,10050,-1\n"
+               "34200,3,3,3,10050,-1\n",
+               "10100,7,10000,5\n10060,4,10000,5\n10050,3,10000,5\n" DUMMY_ASK ",10000,5\n");
+  expect_records(t, RECORDS("ADD ask ref 2 10060 x 4 row 1 end",
+                            "ADD ask ref 3 10050 x 3 row 2 end", "DELETE ask ref 3 row 3",
+                            "DELETE ask ref 2 EDGE row 3", "DELETE ask ref 1 EDGE row 3 end"));
+  cr_expect_eq(t->counts.edge_corrections, 2);
   wb_tape_free(t);
 }
 
@@ -313,12 +329,17 @@ Test(contradiction, strict_stops_there) {
 }
 
 Test(contradiction, a_side_that_showed_fewer_levels_hid_nothing) {
-  wb_tape *t = accepted("34200,5,0,1,10050,1\n34200,5,0,1,10050,1\n",
+  /* the second ask of rows 1 and 2 is said by no message; row 0 and row 1 show where the side ends */
+  wb_tape *t = accepted("34200,5,0,1,10050,1\n34200,5,0,1,10050,1\n34200,5,0,1,10050,1\n"
+                        "34200,5,0,1,10050,1\n",
+                        "10100,7,10000,5," DUMMY_ASK ",9900,5\n10100,7,10000,5,10200,3,9900,5\n"
                         "10100,7,10000,5," DUMMY_ASK ",9900,5\n10100,7,10000,5,10200,3,9900,5\n");
   cr_expect_eq(t->counts.edge_records, 0);
-  cr_expect_eq(t->counts.contradictions, 1);
+  cr_expect_eq(t->counts.contradictions, 2);
+  cr_assert_eq(t->finding_count, 2);
   cr_expect_str_eq(t->findings[0].text, "b.csv line 2: ask level 2: expected 0 shares at 10200 "
                                         "after the messages so far, got 3");
+  cr_expect_eq(t->findings[1].row, 3);
   wb_tape_free(t);
 }
 
