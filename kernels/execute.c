@@ -88,34 +88,31 @@ static void fill_others(book *k, const message *m, val bound, var left) {
   }
 }
 
-static void execute_found(book *k, const message *m, val slot, var left, var bound) {
-  val rank = load_in(k->rank, slot);
-  assign(bound, rank_behind(k, key_of(k, rank)));
-  IF (ne(rank, load_in(k->best_rank, m->side))) {
-    count(k, WB_COUNT_NOT_AT_HEAD);
-  }
-  if (k->can.execute_policy == WB_EXECUTE_AGGRESSIVE) return;
-  var displaced = variable(0);
-  if (k->can.agents && k->can.execute_policy == WB_EXECUTE_AGENTS_FIRST) {
-    IF_RARE(gt(load_in(k->agents, m->side), 0)) {
-      fill_agents(k, m, rank, left);
-      assign(displaced, sub(m->qty, left));
-    }
-  }
-  fill_named(k, m, slot, value(displaced), left);
+/* P and the ranks at P or better are X's if it is there. */
+static void look_at_named(book *k, const message *m, named_order x, var agents_bound) {
+  val rank = load_in(k->rank, x.slot);
+  assign(x.bound, rank_behind(k, key_of(k, rank)));
+  assign(agents_bound, rank);
+  IF_RARE(ne(rank, load_in(k->best_rank, m->side))) { count(k, WB_COUNT_NOT_AT_HEAD); }
 }
 
 void execute_order(book *k, message *m) {
-  /* an EXECUTE is history's: its trades carry no taker's owner */
   named_order x = find_named(k, m);
+  var agents_bound = variable(x.bound);
+  var displaced = variable(0);
   var left = variable(m->qty);
-  IF_LIKELY(x.there) { execute_found(k, m, value(x.slot), left, x.bound); }
-  ELSE {
-    if (k->can.agents && k->can.execute_policy == WB_EXECUTE_AGENTS_FIRST) {
-      IF_RARE(gt(load_in(k->agents, m->side), 0)) { fill_agents(k, m, value(x.bound), left); }
+  IF_LIKELY(x.there) { look_at_named(k, m, x, agents_bound); }
+  if (k->can.agents && k->can.execute_policy == WB_EXECUTE_AGENTS_FIRST) {
+    IF_RARE(gt(load_in(k->agents, m->side), 0)) {
+      fill_agents(k, m, value(agents_bound), left);
+      assign(displaced, sub(m->qty, left));
     }
+  }
+  if (k->can.execute_policy != WB_EXECUTE_AGGRESSIVE) {
+    IF_LIKELY(x.there) { fill_named(k, m, value(x.slot), value(displaced), left); }
   }
   IF_RARE(gt(left, 0)) { fill_others(k, m, value(x.bound), left); }
   IF_RARE(gt(left, 0)) { count_many(k, WB_COUNT_ORPHANED_SHARES, value(left)); }
   IF_RARE(either(not_(x.there), gt(left, 0))) { count(k, WB_COUNT_ORPHAN); }
+  LEAVE(m->over);
 }

@@ -45,6 +45,17 @@ typedef struct message {
   val type, flags, owner, ref;
   val price, qty, arg; /* of those types that look at them */
   label over;          /* LEAVE(m->over): done with this record */
+  label run;           /* LEAVE(m->run): done with this launch */
+
+  /* The order that an ADD, MARKET or AMEND brings. Their functions set it and end, or leave by
+   * `over` or `resting`; all others leave by `over`. One piece of code behind the dispatch then lets
+   * it take, and what is left of it rest. */
+  label resting; /* LEAVE(m->resting): it takes nothing */
+  var key;       /* i32: of the price at which it rests */
+  var limit;     /* i64: it takes orders with ranks below */
+  var left;      /* i32: shares */
+  var drops;     /* bool: what it does not take never rests */
+  var may_cross; /* bool: it may rest although it crosses */
 } message;
 
 /* ---- ranks ---- */
@@ -78,9 +89,9 @@ void take_out(book *k, val side, val slot, val ref);
 /* The same for the side's best order. */
 void take_out_best(book *k, val side, val slot, val ref);
 
-/* Puts an order of `key` to rest behind all others of its price; the capacity rule may refuse it,
- * which leaves m->over. `may_cross`: it is not known that it does not cross the other side. */
-void rest(book *k, const message *m, val key, val qty, bool may_cross);
+/* Puts the incoming order to rest behind all others of its price; the capacity rule may refuse it,
+ * which leaves m->over. */
+void rest(book *k, const message *m, val key, val qty);
 
 /* The best order of a side among those that `chosen` (lanes of bool for a row) picks. */
 typedef val chosen_function(book *k, val row, val ranks, const void *context);
@@ -100,10 +111,9 @@ void fill(book *k, const message *m, val side, val slot, val taker, var left, bo
 /* The trade alone: counted and handed out. */
 void trade(book *k, const message *m, val side, val slot, val maker, val taker, val shares);
 
-/* Matches the message's order of `left` shares against the other side, best first, as long as ranks
- * are below `limit`. Leaves m->over if nothing is left or self-trade prevention cancels the order;
- * goes on with left > 0 otherwise. */
-void match(book *k, const message *m, val limit, var left);
+/* Matches the incoming order against the other side, best first. Leaves m->over if nothing is left or
+ * self-trade prevention cancels the order; goes on with shares left otherwise. */
+void match(book *k, const message *m);
 
 /* Refuses a FOK that would not be filled. */
 void check_fill_or_kill(book *k, const message *m, val limit);
@@ -115,6 +125,9 @@ void refuse(book *k, const message *m, wb_counter counter); /* counts and leaves
 val is_trading(book *k);
 val has_flag(book *k, const message *m, wb_flag flag);
 bool may_have(const book *k, wb_flag flag);
+bool may_come(const book *k, wb_record_type type);
+bool may_rest_crossed(const book *k); /* some order may rest although it crosses */
+val crosses(book *k, const message *m, val key);
 
 void add_order(book *k, message *m);
 void market_order(book *k, message *m);

@@ -111,15 +111,15 @@ void fill(book *k, const message *m, val side, val slot, val taker, var left, bo
 /* ---- self-trade prevention ---- */
 
 /* The taker met an order of its own owner: the rule instead of a trade. */
-static void prevent_self_trade(book *k, const message *m, val slot, var left) {
+static void prevent_self_trade(book *k, const message *m, val slot) {
   count(k, WB_COUNT_SELF_TRADE);
   wb_self_trade mode = k->can.self_trade;
   if (mode == WB_SELF_TRADE_CANCEL_INCOMING) {
     LEAVE(m->over);
   } else if (mode == WB_SELF_TRADE_DECREMENT_BOTH) {
     val rests = load_in(k->qty, slot);
-    val less = min(rests, left);
-    assign(left, sub(left, less));
+    val less = min(rests, m->left);
+    assign(m->left, sub(m->left, less));
     IF (eq(less, rests)) {
       take_out_best(k, m->other, slot, load_in(k->ref, slot));
     }
@@ -140,19 +140,19 @@ static val is_own(book *k, const message *m, val owner) {
 
 /* ---- matching ---- */
 
-void match(book *k, const message *m, val limit, var left) {
+void match(book *k, const message *m) {
   LOOP(crossing) {
-    IF (ge(load_in(k->best_rank, m->other), limit)) {
+    IF (ge(load_in(k->best_rank, m->other), m->limit)) {
       LEAVE(crossing);
     }
     val slot = load_in(k->best_slot, m->other);
     if (prevents_self_trades(k)) {
-      IF_RARE(is_own(k, m, load_in(k->owner, slot))) { prevent_self_trade(k, m, slot, left); }
-      ELSE { fill(k, m, m->other, slot, m->ref, left, true); }
+      IF_RARE(is_own(k, m, load_in(k->owner, slot))) { prevent_self_trade(k, m, slot); }
+      ELSE { fill(k, m, m->other, slot, m->ref, m->left, true); }
     } else {
-      fill(k, m, m->other, slot, m->ref, left, true);
+      fill(k, m, m->other, slot, m->ref, m->left, true);
     }
-    IF (eq(left, 0)) {
+    IF (eq(m->left, 0)) {
       LEAVE(m->over);
     }
   }

@@ -9,6 +9,10 @@ void refuse(book *k, const message *m, wb_counter counter) {
   LEAVE(m->over);
 }
 
+bool may_come(const book *k, wb_record_type type) { return (k->can.types >> type & 1) != 0; }
+
+bool may_rest_crossed(const book *k) { return k->can.states || may_have(k, WB_FLAG_NO_MATCH); }
+
 bool may_have(const book *k, wb_flag flag) { return (k->can.flags & (uint32_t)flag) != 0; }
 
 val has_flag(book *k, const message *m, wb_flag flag) {
@@ -108,25 +112,34 @@ static void check_duplicate(book *k, const message *m) {
   }
 }
 
-static val crosses(book *k, const message *m, val key) {
+val crosses(book *k, const message *m, val key) {
   return lt(load_in(k->best_rank, m->other), limit_against(k, key));
 }
 
 /* ---- ADD ---- */
 
-static void add_while_not_trading(book *k, const message *m, val key) {
-  if (may_have(k, WB_FLAG_IOC) || may_have(k, WB_FLAG_FOK)) {
-    IF (ne(bit_and(m->flags, WB_FLAG_IOC | WB_FLAG_FOK), 0)) {
-      refuse(k, m, WB_COUNT_REJECTED);
-    }
-  }
-  rest(k, m, key, m->qty, true);
-  LEAVE(m->over);
+static void bring(book *k, const message *m, val key, val limit) {
+  assign(m->key, key);
+  assign(m->limit, limit);
+  assign(m->left, m->qty);
+}
+
+/* It rests at its own price, crossed or not. */
+static void rest_as_it_is(book *k, const message *m) {
+  assign(m->may_cross, eq(i32(0), 0));
+  LEAVE(m->resting);
+}
+
+static val takes_or_drops(book *k, const message *m) {
+  return ne(bit_and(m->flags, WB_FLAG_IOC | WB_FLAG_FOK), 0);
+}
+
+static bool some_drop(const book *k) {
+  return may_have(k, WB_FLAG_IOC) || may_have(k, WB_FLAG_FOK);
 }
 
 /* POST_ONLY that would take: refused, or with SLIDE moved to one tick from the other side's best. */
 static void post_only(book *k, const message *m, val key) {
-  var posted = variable(key);
   IF (crosses(k, m, key)) {
     if (may_have(k, WB_FLAG_SLIDE)) {
       IF (not_(has_flag(k, m, WB_FLAG_SLIDE))) {
@@ -139,42 +152,42 @@ static void post_only(book *k, const message *m, val key) {
       IF (either(gt(slid, WB_PRICE_LIMIT), lt(slid, touch))) {
         refuse(k, m, WB_COUNT_REJECTED);
       }
-      assign(posted, slid);
+      assign(m->key, slid);
     } else {
       refuse(k, m, WB_COUNT_REJECTED);
     }
   }
-  rest(k, m, value(posted), m->qty, false);
-  LEAVE(m->over);
+  LEAVE(m->resting);
 }
 
 void add_order(book *k, message *m) {
   check_duplicate(k, m);
   val key = key_at(k, m->side, m->price);
+  val limit = limit_against(k, key);
+  bring(k, m, key, limit);
   if (k->can.states) {
-    IF_RARE(not_(is_trading(k))) { add_while_not_trading(k, m, key); }
+    IF_RARE(not_(is_trading(k))) {
+      if (some_drop(k)) {
+        IF (takes_or_drops(k, m)) {
+          refuse(k, m, WB_COUNT_REJECTED);
+        }
+      }
+      rest_as_it_is(k, m);
+    }
   }
   if (may_have(k, WB_FLAG_NO_MATCH)) {
-    IF_RARE(has_flag(k, m, WB_FLAG_NO_MATCH)) {
-      rest(k, m, key, m->qty, true);
-      LEAVE(m->over);
-    }
+    IF_RARE(has_flag(k, m, WB_FLAG_NO_MATCH)) { rest_as_it_is(k, m); }
   }
   if (may_have(k, WB_FLAG_POST_ONLY)) {
     IF_RARE(has_flag(k, m, WB_FLAG_POST_ONLY)) { post_only(k, m, key); }
   }
-  val limit = limit_against(k, key);
   if (may_have(k, WB_FLAG_FOK)) {
     /* one that meets nobody is like an IOC: it has nothing to take */
-    val meets = lt(load_in(k->best_rank, m->other), limit);
-    IF_RARE(both(has_flag(k, m, WB_FLAG_FOK), meets)) { check_fill_or_kill(k, m, limit); }
+    IF_RARE(both(has_flag(k, m, WB_FLAG_FOK), crosses(k, m, key))) {
+      check_fill_or_kill(k, m, limit);
+    }
   }
-  var left = variable(m->qty);
-  match(k, m, limit, left);
-  if (may_have(k, WB_FLAG_IOC) || may_have(k, WB_FLAG_FOK)) {
-    IF_RARE(ne(bit_and(m->flags, WB_FLAG_IOC | WB_FLAG_FOK), 0)) { LEAVE(m->over); }
-  }
-  rest(k, m, key, value(left), false);
+  if (some_drop(k)) assign(m->drops, takes_or_drops(k, m));
 }
 
 /* ---- MARKET, REDUCE, DELETE ---- */
@@ -183,8 +196,8 @@ void market_order(book *k, message *m) {
   if (k->can.states) {
     IF_RARE(not_(is_trading(k))) { refuse(k, m, WB_COUNT_REJECTED); }
   }
-  var left = variable(m->qty);
-  match(k, m, i64(WB_RANK_NONE), left);
+  bring(k, m, i32(0), i64(WB_RANK_NONE)); /* every order is below that, and no empty side */
+  assign(m->drops, eq(i32(0), 0));
 }
 
 void reduce_order(book *k, message *m) {
@@ -194,11 +207,13 @@ void reduce_order(book *k, message *m) {
     store_in(k->qty, slot, left);
   }
   ELSE { take_out(k, m->side, slot, m->ref); }
+  LEAVE(m->over);
 }
 
 void delete_order(book *k, message *m) {
   val slot = find(k, m, count_absent);
   take_out(k, m->side, slot, m->ref);
+  LEAVE(m->over);
 }
 
 /* ---- AMEND ---- */
@@ -211,22 +226,16 @@ void amend_order(book *k, message *m) {
     store_in(k->qty, slot, m->qty);
     LEAVE(m->over);
   }
-  if (k->can.states) {
-    IF_RARE(not_(is_trading(k))) {
-      take_out(k, m->side, slot, m->ref);
-      rest(k, m, key, m->qty, true);
-      LEAVE(m->over);
-    }
-  }
   if (may_have(k, WB_FLAG_POST_ONLY)) {
-    IF (both(has_flag(k, m, WB_FLAG_POST_ONLY), crosses(k, m, key))) {
-      refuse(k, m, WB_COUNT_REJECTED);
-    }
+    val refused = both(has_flag(k, m, WB_FLAG_POST_ONLY), crosses(k, m, key));
+    if (k->can.states) refused = both(refused, is_trading(k));
+    IF_RARE(refused) { refuse(k, m, WB_COUNT_REJECTED); }
   }
   take_out(k, m->side, slot, m->ref);
-  var left = variable(m->qty);
-  match(k, m, limit_against(k, key), left);
-  rest(k, m, key, value(left), false);
+  bring(k, m, key, limit_against(k, key));
+  if (k->can.states) {
+    IF_RARE(not_(is_trading(k))) { rest_as_it_is(k, m); }
+  }
 }
 
 /* ---- NOTE, STATE ---- */
@@ -236,6 +245,10 @@ void count_note(book *k, message *m) {
   val counter = known(add(m->arg, WB_COUNT_HIDDEN_VOLUME), WB_COUNT_HIDDEN_VOLUME,
                       WB_COUNT_UNRESOLVED_VOLUME);
   add_to_in(k->counters, counter, i64(m->qty));
+  LEAVE(m->over);
 }
 
-void set_state(book *k, message *m) { store_in(k->state, WB_CELL_TRADING_STATE, m->arg); }
+void set_state(book *k, message *m) {
+  store_in(k->state, WB_CELL_TRADING_STATE, m->arg);
+  LEAVE(m->over);
+}

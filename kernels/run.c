@@ -10,14 +10,10 @@ static const struct {
   wb_record_type type;
   handler_function *handle;
 } handlers[] = {
-    {WB_RECORD_ADD, add_order},
-    {WB_RECORD_DELETE, delete_order},
-    {WB_RECORD_EXECUTE, execute_order},
-    {WB_RECORD_REDUCE, reduce_order},
-    {WB_RECORD_MARKET, market_order},
-    {WB_RECORD_AMEND, amend_order},
-    {WB_RECORD_NOTE, count_note},
-    {WB_RECORD_STATE, set_state},
+    {WB_RECORD_ADD, add_order},         {WB_RECORD_DELETE, delete_order},
+    {WB_RECORD_EXECUTE, execute_order}, {WB_RECORD_REDUCE, reduce_order},
+    {WB_RECORD_MARKET, market_order},   {WB_RECORD_AMEND, amend_order},
+    {WB_RECORD_NOTE, count_note},       {WB_RECORD_STATE, set_state},
 };
 
 enum { HANDLERS = sizeof handlers / sizeof handlers[0] };
@@ -71,18 +67,18 @@ static message read_message(book *k) {
 /* ---- one record ---- */
 
 /* A record that the features left out: the book stops before it. */
-static void stop(book *k, const message *m, label run) {
+static void stop(book *k, const message *m) {
   store_in(k->head, WB_HEAD_FAULT, add(m->record, 1));
-  LEAVE(run);
+  LEAVE(m->run);
 }
 
-static void take_record(book *k, message *m, int handler, label run) {
+static void take_record(book *k, message *m, int handler) {
   wb_record_type type = handlers[handler].type;
   if (k->can.bad_records) {
     IF_RARE(is_bad_record(k, m, type)) { refuse(k, m, WB_COUNT_BAD_RECORD); }
   }
-  if ((k->can.types >> type & 1) == 0) {
-    stop(k, m, run);
+  if (!may_come(k, type)) {
+    stop(k, m);
     return;
   }
   count(k, (wb_counter)(WB_COUNT_TYPE_ADD + type - WB_RECORD_ADD));
@@ -92,18 +88,18 @@ static void take_record(book *k, message *m, int handler, label run) {
   handlers[handler].handle(k, m);
 }
 
-static void dispatch(book *k, message *m, label run) {
+static void dispatch(book *k, message *m) {
   SWITCH (m->type) {
     for (int h = 0; h < HANDLERS; h++) {
       wb_record_type type = handlers[h].type;
-      if (!k->can.bad_records && (k->can.types >> type & 1) == 0) continue;
-      CASE(type) { take_record(k, m, h, run); }
+      if (!k->can.bad_records && !may_come(k, type)) continue;
+      CASE(type) { take_record(k, m, h); }
     }
     DEFAULT {
       if (k->can.bad_records) {
         refuse(k, m, WB_COUNT_BAD_RECORD);
       } else {
-        stop(k, m, run);
+        stop(k, m);
       }
     }
   }
@@ -117,12 +113,36 @@ static void write_row(book *k) {
   store_in(k->head, WB_HEAD_ROWS, add(rows, 1));
 }
 
+/* What ADD, MARKET and AMEND have in common: take, then rest. */
+static void take_and_rest(book *k, message *m) {
+  BLOCK(resting) {
+    m->resting = resting;
+    dispatch(k, m);
+    match(k, m);
+    IF_RARE(m->drops) { LEAVE(m->over); }
+  }
+  rest(k, m, value(m->key), value(m->left));
+  if (may_rest_crossed(k)) {
+    IF_RARE(m->may_cross) {
+      IF (crosses(k, m, value(m->key))) {
+        count(k, WB_COUNT_CROSSED);
+      }
+    }
+  }
+}
+
 static void one_record(book *k, label run) {
   IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
   message m = read_message(k);
+  m.run = run;
+  m.key = variable(0);
+  m.left = variable(0);
+  m.limit = variable(i64(0));
+  m.drops = variable(ne(i32(0), 0));
+  m.may_cross = variable(ne(i32(0), 0));
   BLOCK(over) {
     m.over = over;
-    dispatch(k, &m, run);
+    take_and_rest(k, &m);
   }
   if (k->can.rows && may_have(k, WB_FLAG_ROW_END)) {
     IF (has_flag(k, &m, WB_FLAG_ROW_END)) {

@@ -290,7 +290,7 @@ static void enter_summaries(book *k, val side, val row, val slot, val rank) {
   }
 }
 
-void rest(book *k, const message *m, val key, val qty, bool may_cross) {
+void rest(book *k, const message *m, val key, val qty) {
   val home = home_row(k, m->side, m->ref);
   var row = variable(home);
   var spare = variable(bit_not(load_in(k->used, home)));
@@ -312,9 +312,4 @@ void rest(book *k, const message *m, val key, val qty, bool may_cross) {
     }
   }
   enter_summaries(k, m->side, at, slot, rank);
-  if (may_cross) {
-    IF (lt(load_in(k->best_rank, m->other), limit_against(k, key))) {
-      count(k, WB_COUNT_CROSSED);
-    }
-  }
 }
