@@ -234,11 +234,11 @@ wb_hash128 wb_program_hash(const wb_program *program) {
   }
   for (int32_t i = 0; i < program->op_count; i++) {
     const wb_op *op = &program->ops[i];
-    const int64_t fields[] = {(int64_t)op->code | (int64_t)op->type << 8 |
-                                  (int64_t)op->shape << 16 | (int64_t)op->flags << 24 |
-                                  (int64_t)op->aux << 32,
-                              (int64_t)(uint32_t)op->operands[0] | (int64_t)op->operands[1] << 32,
-                              op->operands[2], op->imm};
+    const uint64_t fields[] = {
+        (uint64_t)op->code | (uint64_t)op->type << 8 | (uint64_t)op->shape << 16 |
+            (uint64_t)op->flags << 24 | (uint64_t)(uint32_t)op->aux << 32,
+        (uint64_t)(uint32_t)op->operands[0] | (uint64_t)(uint32_t)op->operands[1] << 32,
+        (uint64_t)op->operands[2], (uint64_t)op->imm};
     wb_hasher_add(&hasher, fields, sizeof fields);
   }
   return wb_hasher_end(&hasher);
