@@ -15,7 +15,7 @@ enum { KEY_JSON = 0x400, RECORDS_SHOWN = 40 };
 
 typedef struct arguments {
   cli_input input;
-  wb_replay_options run;
+  cli_run book;
   bool json;
 } arguments;
 
@@ -30,11 +30,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   switch (key) {
   case ARGP_KEY_INIT:
     state->child_inputs[0] = &line->input;
-    state->child_inputs[1] = &line->run;
+    state->child_inputs[1] = &line->book;
     return 0;
   case KEY_JSON: line->json = true; return 0;
   case ARGP_KEY_SUCCESS:
-    if (line->run.from_ns != 0) {
+    if (line->book.run.from_ns != 0) {
       argp_error(state, "--from: rows are compared from the first one on");
     }
     return 0;
@@ -51,7 +51,9 @@ static const struct argp parser = {
     .args_doc = "INPUT [ORDERBOOK]",
     .doc = "Runs a day message by message, compares the book after each with the day's orderbook "
            "file, and stops at the first difference: the row, its message, the records made of it, "
-           "and the books before and after it side by side.\v"
+           "and the books before and after it side by side. Kernels and reference run together and "
+           "must agree in both hashes too, unless --engine names one of them; without a book file "
+           "they are compared with each other.\v"
            "Exit status: 0 if all rows are equal, 1 at a difference, 2 if something could not be "
            "done.",
     .children = children,
@@ -141,12 +143,22 @@ static void print_findings_of(const wb_tape *tape, int64_t row) {
   }
 }
 
+static void print_agreement(const wb_compare_report *report) {
+  char names[CLI_TEXT_BYTES];
+  int used = 0;
+  for (int32_t i = 0; i < report->book_count; i++) {
+    used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", i == 0 ? "" : " = ",
+                     report->books[i].name);
+  }
+  cli_line(stdout, "proof", "all %" PRId64 " rows equal at %d level%s: %s%s", report->rows,
+           report->levels, report->levels == 1 ? "" : "s", names,
+           report->against_source ? "" : " (no book file to compare with)");
+}
+
 static void print_report(const wb_tape *tape, const wb_compare_report *report) {
   cli_print_tape_head(stdout, tape);
   if (!report->different) {
-    cli_line(stdout, "proof", "all %" PRId64 " rows equal at %d level%s: %s and %s", report->rows,
-             report->levels, report->levels == 1 ? "" : "s", report->books[0].name,
-             report->books[report->book_count - 1].name);
+    print_agreement(report);
     return;
   }
   int64_t row = report->difference.row;
@@ -185,13 +197,15 @@ static int run_compare(arguments *line, const wb_tape *tape) {
   wb_compare_report report;
   wb_progress bar;
   wb_progress_start(&bar, stderr, "comparing", "records", tape->record_count, 0);
-  line->run.on_progress = show_progress;
-  line->run.context = &bar;
-  wb_status ran = wb_compare(tape, &line->run, &line->run.engine, 1, &report, &error);
+  line->book.run.on_progress = show_progress;
+  line->book.run.context = &bar;
+  wb_engine engines[WB_COMPARE_ENGINES] = {line->book.run.engine, WB_ENGINE_REFERENCE};
+  int32_t count = line->book.engine_chosen ? 1 : WB_COMPARE_ENGINES;
+  wb_status ran = wb_compare(tape, &line->book.run, engines, count, &report, &error);
   wb_progress_end(&bar);
   int status = report.different ? CLI_DIFFERENT : CLI_OK;
   if (ran != WB_OK) {
-    status = cli_fail(&error);
+    status = cli_fail_engine(&error);
   } else if (!line->json) {
     print_report(tape, &report);
   } else if (cli_print_json(report_json(tape, &report)) != CLI_OK) {
@@ -202,7 +216,7 @@ static int run_compare(arguments *line, const wb_tape *tape) {
 }
 
 int cli_compare(int argc, char **argv) {
-  arguments line = {.run = wb_replay_options_default()};
+  arguments line = {.book = cli_run_default()};
   wb_tape *tape = NULL;
   argp_parse(&parser, argc, argv, 0, NULL, &line);
   int status = cli_input_read(&line.input, &tape);

@@ -18,6 +18,7 @@ static const command commands[] = {
     {"compare", cli_compare, "show the first row where the replay and the book file differ"},
     {"convert", cli_convert, "store a day, or all days of an archive, as .h5"},
     {"export", cli_export, "write a day back as LOBSTER's two CSV files"},
+    {"devices", cli_devices, "list the devices that books can run on"},
     {"info", cli_info, "tell what is in a file, an archive or a store"},
 };
 

@@ -17,7 +17,7 @@ enum { KEY_TRADES = 0x300, KEY_BOOK, KEY_JSON };
 
 typedef struct arguments {
   cli_input input;
-  wb_replay_options run;
+  cli_run book;
   const char *trades_path, *book_path;
   bool json;
 } arguments;
@@ -56,7 +56,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   switch (key) {
   case ARGP_KEY_INIT:
     state->child_inputs[0] = &line->input;
-    state->child_inputs[1] = &line->run;
+    state->child_inputs[1] = &line->book;
     return 0;
   case KEY_TRADES: line->trades_path = argument; return 0;
   case KEY_BOOK: line->book_path = argument; return 0;
@@ -163,7 +163,7 @@ static wb_status check_output(const arguments *line, const wb_tape *tape, const 
 
 static wb_status open_outputs(const arguments *line, writer *out, wb_error *error) {
   const wb_tape *tape = out->tape;
-  if (line->book_path != NULL && line->run.levels == 0 && tape->levels == 0) {
+  if (line->book_path != NULL && line->book.run.levels == 0 && tape->levels == 0) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT,
                    "--book: the input has no book rows that tell the depth: give --levels");
   }
@@ -191,7 +191,7 @@ static wb_status close_outputs(writer *out, wb_status status, wb_error *error) {
 static wb_status run_replay(arguments *line, const wb_tape *tape, wb_replay_result *result,
                             wb_error *error) {
   writer out = {.tape = tape};
-  wb_replay_options *run = &line->run;
+  wb_replay_options *run = &line->book.run;
   wb_status status = open_outputs(line, &out, error);
   if (status == WB_OK) {
     run->context = &out;
@@ -207,7 +207,7 @@ static wb_status run_replay(arguments *line, const wb_tape *tape, wb_replay_resu
 
 static int print_result(const arguments *line, const wb_tape *tape,
                         const wb_replay_result *result) {
-  cli_replay_summary summary = {tape, &line->run, result, line->input.seconds};
+  cli_replay_summary summary = {tape, &line->book.run, result, line->input.seconds};
   if (line->json) {
     int status = cli_print_json(cli_replay_json(&summary));
     if (status != CLI_OK) {
@@ -218,11 +218,12 @@ static int print_result(const arguments *line, const wb_tape *tape,
         cli_output_is_standard(line->trades_path) || cli_output_is_standard(line->book_path);
     cli_print_replay(taken ? stderr : stdout, &summary);
   }
-  return result->different || tape->counts.contradictions > 0 ? CLI_DIFFERENT : CLI_OK;
+  bool equal = !result->different && result->books_equal == result->books;
+  return equal && tape->counts.contradictions == 0 ? CLI_OK : CLI_DIFFERENT;
 }
 
 int cli_replay(int argc, char **argv) {
-  arguments line = {.run = wb_replay_options_default()};
+  arguments line = {.book = cli_run_default()};
   wb_replay_result result;
   wb_tape *tape = NULL;
   wb_error error;
@@ -232,7 +233,7 @@ int cli_replay(int argc, char **argv) {
     return status;
   }
   status = run_replay(&line, tape, &result, &error) == WB_OK ? print_result(&line, tape, &result)
-                                                             : cli_fail(&error);
+                                                             : cli_fail_engine(&error);
   wb_tape_free(tape);
   return status;
 }

@@ -30,7 +30,10 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "The book:", 2},
     {"levels", KEY_LEVELS, "L", 0,
      "price levels to compare and to write; default: the depth of the input", 2},
-    {"capacity", KEY_CAPACITY, "N", 0, "room for N orders on each side; default 0: no limit", 2},
+    {"capacity", KEY_CAPACITY, "N", 0,
+     "room for N orders on each side; default auto: the kernels' smallest that never fills, and no "
+     "limit for the reference. Kernels take 32, 64, 128, .. up to 8192",
+     2},
     {"capacity-rule", KEY_CAPACITY_RULE, "RULE", 0,
      "when a side is full: evict (default) its worst order for a better one, or reject", 2},
     {"policy", KEY_POLICY, "POLICY", 0,
@@ -45,7 +48,7 @@ static const struct argp_option options[] = {
      "write rows and trades from this time on: 10:15, 10:15:30.5 or seconds after midnight", 2},
     {"to", KEY_TO, "TIME", 0, "end the replay before this time", 2},
     {NULL, 0, NULL, 0, "The engine:", 3},
-    {"engine", KEY_ENGINE, "ENGINE", 0, "reference (default) or kernel", 3},
+    {"engine", KEY_ENGINE, "ENGINE", 0, "kernel (compiled, the default) or reference (plain C)", 3},
     {"books", KEY_BOOKS, "B", 0, "equal copies of the book to run; several need kernels", 3},
     {"threads", KEY_THREADS, "T", 0, "threads to run books on; default: all cores", 3},
     {"device", KEY_DEVICE, "NAME", 0, "device to run on; default cpu", 3},
@@ -54,10 +57,20 @@ static const struct argp_option options[] = {
 
 const char *cli_engine_name(wb_engine engine) { return engines[engine]; }
 
+int cli_fail_engine(const wb_error *error) {
+  int status = cli_fail(error);
+  if (error->status == WB_ERROR_UNAVAILABLE) {
+    (void)fputs("warpbook: --engine reference runs without it, more slowly\n", stderr);
+  }
+  return status;
+}
+
 static error_t parse_rule(int key, char *argument, struct argp_state *state, wb_book_rules *rules) {
   switch (key) {
   case KEY_CAPACITY:
-    rules->capacity = (int32_t)cli_integer(state, "capacity", argument, 0, INT32_MAX);
+    rules->capacity = strcmp(argument, "auto") == 0
+                          ? 0
+                          : (int32_t)cli_integer(state, "capacity", argument, 1, INT32_MAX);
     return 0;
   case KEY_CAPACITY_RULE:
     rules->capacity_rule =
@@ -76,6 +89,12 @@ static error_t parse_rule(int key, char *argument, struct argp_state *state, wb_
   }
 }
 
+cli_run cli_run_default(void) {
+  cli_run line = {.run = wb_replay_options_default()};
+  line.run.engine = WB_ENGINE_KERNEL;
+  return line;
+}
+
 static void check_window(const wb_replay_options *run, const struct argp_state *state) {
   if (run->to_ns != 0 && run->to_ns <= run->from_ns) {
     argp_error(state, "--to: expected a time after --from");
@@ -83,7 +102,8 @@ static void check_window(const wb_replay_options *run, const struct argp_state *
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
-  wb_replay_options *run = state->input;
+  cli_run *line = state->input;
+  wb_replay_options *run = &line->run;
   switch (key) {
   case KEY_LEVELS:
     run->levels = (int32_t)cli_integer(state, "levels", argument, 1, CLI_MOST_LEVELS);
@@ -96,7 +116,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     }
     return 0;
   case KEY_ENGINE:
-    run->engine = (wb_engine)cli_choice(state, "engine", argument, engines);
+    line->run.engine = (wb_engine)cli_choice(state, "engine", argument, engines);
+    line->engine_chosen = true;
     return 0;
   case KEY_BOOKS:
     run->books = (int32_t)cli_integer(state, "books", argument, 1, INT32_MAX);

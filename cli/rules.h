@@ -5,12 +5,24 @@
 #include "common.h"
 #include "sim/replay.h"
 
-/* A child parser whose input is a wb_replay_options, filled with defaults by the caller. */
+typedef struct cli_run {
+  wb_replay_options run;
+  bool engine_chosen; /* by --engine; else run.engine is the default */
+} cli_run;
+
+/* The kernels, default rules, all rows. */
+cli_run cli_run_default(void);
+
+/* A child parser whose input is a cli_run, filled with defaults by the caller. */
 extern const struct argp cli_rules_argp;
 
 /* More levels than this make lines that no reader of the format takes. */
 enum { CLI_MOST_LEVELS = 10000 };
 
 const char *cli_engine_name(wb_engine engine);
+
+/* Prints what went wrong with a run and returns CLI_ERROR; where nothing can be compiled it names the
+ * engine that needs no compiler. */
+int cli_fail_engine(const wb_error *error);
 
 #endif

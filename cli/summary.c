@@ -89,6 +89,10 @@ static void print_difference(FILE *stream, const wb_tape *tape, const wb_differe
 static void print_proof(FILE *stream, const cli_replay_summary *summary) {
   const wb_replay_result *result = summary->result;
   const wb_tape *tape = summary->tape;
+  if (result->books > 1) {
+    cli_line(stream, "books", "%" PRId64 " of %d end with the hashes of the one that was watched",
+             result->books_equal, result->books);
+  }
   if (result->levels_checked == 0) {
     cli_line(stream, "proof", "not verified: the tape has no book rows%s",
              tape->depth_unknown ? "; depth is unknown: a level that is missing may exist" : "");
@@ -170,8 +174,10 @@ static void print_agents(FILE *stream, const wb_replay_result *result) {
   }
 }
 
+/* Of all books together. */
 static double records_per_second(const wb_replay_result *result) {
-  return result->seconds_run > 0 ? (double)result->records / result->seconds_run : 0;
+  double records = (double)result->records * (double)result->books;
+  return result->seconds_run > 0 ? records / result->seconds_run : 0;
 }
 
 void cli_print_replay(FILE *stream, const cli_replay_summary *summary) {
@@ -341,12 +347,13 @@ static json_t *proof_json(const cli_replay_summary *summary) {
   json_t *difference = result->different
                            ? cli_difference_json(summary->tape, &result->first_difference)
                            : json_null();
-  return json_pack("{s:b,s:i,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "depth_unknown",
+  return json_pack("{s:b,s:i,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "depth_unknown",
                    (int)summary->tape->depth_unknown, "levels_checked", (int)result->levels_checked,
-                   "rows_checked", (json_int_t)result->rows_checked, "rows_equal",
-                   (json_int_t)result->rows_equal, "first_difference", difference, "status",
-                   status_json(result->status), "counters", counters_json(result), "book_hash",
-                   hash_json(result->book_hash), "state_hash", hash_json(result->state_hash));
+                   "books_equal", (json_int_t)result->books_equal, "rows_checked",
+                   (json_int_t)result->rows_checked, "rows_equal", (json_int_t)result->rows_equal,
+                   "first_difference", difference, "status", status_json(result->status),
+                   "counters", counters_json(result), "book_hash", hash_json(result->book_hash),
+                   "state_hash", hash_json(result->state_hash));
 }
 
 json_t *cli_replay_json(const cli_replay_summary *summary) {

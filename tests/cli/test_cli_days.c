@@ -188,7 +188,54 @@ Test(days, messages_without_their_book_prove_nothing) {
   cr_expect_gt(number(json_object_get(replay, "counters"), "unresolved_volume"), 0);
   cr_expect_eq(number(json_object_get(replay, "counters"), "orphan"), 0);
   json_decref(replay);
-  EXPECT_REFUSED(RUN("compare", messages, "--messages-only"), "no book rows");
+  EXPECT_REFUSED(RUN("compare", messages, "--messages-only", "--engine", "kernel"), "no book rows");
+  run_result compared = RUN("compare", messages, "--messages-only");
+  cr_expect_eq(compared.status, 0);
+  cr_expect(strstr(compared.out, "kernel = reference (no book file to compare with)") != NULL);
+  run_free(&compared);
+  free(messages);
+  free(folder);
+}
+
+/* Kernels and reference agree with the source and in both hashes, message by message. */
+Test(days, kernels_and_reference_agree_message_by_message) {
+  for (int i = 0; i < PIECES; i++) {
+    char *folder = recorded(pieces[i].name);
+    if (folder == NULL) {
+      return;
+    }
+    char *messages = find_in(folder, "_message_");
+    static const char *const capacities[] = {"--capacity=auto", "--capacity=1024"};
+    for (size_t k = 0; k < sizeof capacities / sizeof capacities[0]; k++) {
+      run_result result = RUN("compare", messages, capacities[k]);
+      cr_expect_eq(result.status, 0, "%s: %s%s", messages, result.out, result.err);
+      cr_expect(strstr(result.out, "source = kernel = reference") != NULL);
+      run_free(&result);
+    }
+    free(messages);
+    free(folder);
+  }
+}
+
+/* Both evict the same orders where the capacity is too small: the replay differs, the hashes do not. */
+Test(days, a_capacity_that_is_too_small_is_said_by_both_engines_alike) {
+  char *folder = recorded("GOOG_L10_first5000");
+  if (folder == NULL) {
+    return;
+  }
+  char *messages = find_in(folder, "_message_");
+  static const char *const rules[] = {"--capacity-rule=evict", "--capacity-rule=reject"};
+  static const char *const counters[] = {"evicted", "book_full"};
+  for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+    json_t *kernel = expect_json(RUN("replay", messages, "--capacity=32", rules[i], "--json"), 1);
+    json_t *reference = expect_json(
+        RUN("replay", messages, "--capacity=32", rules[i], "--engine=reference", "--json"), 1);
+    check_hashes(kernel, reference);
+    cr_expect_gt(number(json_object_get(kernel, "counters"), counters[i]), 0);
+    cr_expect_eq(number(kernel, "rows_equal"), number(reference, "rows_equal"));
+    json_decref(kernel);
+    json_decref(reference);
+  }
   free(messages);
   free(folder);
 }

@@ -46,6 +46,13 @@ Test(usage, arguments_of_commands) {
   EXPECT_REFUSED(RUN("replay", sample, "--levels", "2x"), "--levels", "\"2x\"");
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "-1"), "--capacity", "\"-1\"");
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "99999999999"), "--capacity");
+  EXPECT_REFUSED(RUN("replay", sample, "--capacity", "0"), "--capacity", "\"0\"");
+  EXPECT_REFUSED(RUN("replay", sample, "--capacity", "100"), "capacity", "32, 64, 128", "100");
+  EXPECT_REFUSED(RUN("replay", sample, "--books", "0"), "--books", "\"0\"");
+  EXPECT_REFUSED(RUN("replay", sample, "--books", "2147483647"), "books", "2147483646");
+  EXPECT_REFUSED(RUN("replay", sample, "--threads", "0"), "--threads", "\"0\"");
+  EXPECT_REFUSED(RUN("replay", sample, "--device", "abacus"), "abacus", "cpu");
+  EXPECT_REFUSED(RUN("replay", sample, "--engine", "reference", "--books", "2"), "reference", "2");
   EXPECT_REFUSED(RUN("replay", sample, "--tick", "0"), "--tick");
   EXPECT_REFUSED(RUN("replay", sample, "--policy", "nice"), "--policy", "agents-first", "named",
                  "aggressive", "\"nice\"");
@@ -101,7 +108,7 @@ Test(usage, what_the_summary_says) {
   cr_expect_str_eq(result.err, "");
   static const char *const words[] = {
       "WARP 2024-01-02", "4000 of 4000 rows equal to the book file at 5 levels",
-      "contradictions   0", "engine           reference on cpu", "state hash"};
+      "contradictions   0", "engine           kernel on cpu, 1 book", "state hash"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     cr_expect(strstr(result.out, words[i]) != NULL, "expected \"%s\" in \"%s\"", words[i],
               result.out);
@@ -156,15 +163,45 @@ Test(usage, the_json_has_every_name) {
 }
 
 Test(usage, a_limit_of_the_book_is_counted_and_said) {
-  json_t *json = expect_json(RUN("replay", sample, "--capacity", "6", "--json"), 1);
+  json_t *json =
+      expect_json(RUN("replay", sample, "--engine", "reference", "--capacity", "6", "--json"), 1);
   cr_expect_eq(number(json, "capacity"), 6);
   cr_expect_gt(number(json_object_get(json, "counters"), "evicted"), 0);
   cr_expect(json_is_object(json_object_get(json, "first_difference")));
   json_decref(json);
-  run_result result = RUN("replay", sample, "--capacity", "6", "--capacity-rule", "reject");
+  run_result result = RUN("replay", sample, "--engine", "reference", "--capacity", "6",
+                          "--capacity-rule", "reject");
   cr_expect_eq(result.status, 1);
   cr_expect(strstr(result.out, "book_full: ") != NULL);
   cr_expect(strstr(result.out, "first difference") != NULL);
+  run_free(&result);
+}
+
+Test(usage, every_book_of_many_is_checked_by_its_hashes) {
+  json_t *one = expect_json(RUN("replay", sample, "--engine", "reference", "--json"), 0);
+  json_t *many = expect_json(RUN("replay", sample, "--books", "70", "--threads", "3", "--json"), 0);
+  cr_expect_eq(number(many, "books"), 70);
+  cr_expect_eq(number(many, "threads"), 3);
+  cr_expect_eq(number(many, "books_equal"), 70);
+  cr_expect_eq(number(many, "rows_equal"), 4000);
+  cr_expect_str_eq(text(many, "state_hash"), text(one, "state_hash"));
+  cr_expect_str_eq(text(many, "book_hash"), text(one, "book_hash"));
+  json_decref(one);
+  json_decref(many);
+}
+
+Test(usage, devices_are_listed) {
+  run_result result = RUN("devices");
+  cr_expect_eq(result.status, 0);
+  cr_expect_eq(strncmp(result.out, "cpu ", 4), 0);
+  run_free(&result);
+}
+
+Test(usage, without_a_compiler_the_engine_that_needs_none_is_named) {
+  cr_assert_eq(setenv("WB_LLVM_MODULE", "/nowhere/at-all.so", 1), 0);
+  EXPECT_REFUSED(RUN("replay", sample), "/nowhere/at-all.so", "--engine reference");
+  run_result result = RUN("replay", sample, "--engine", "reference");
+  cr_expect_eq(result.status, 0);
   run_free(&result);
 }
 
@@ -192,13 +229,14 @@ Test(usage, a_full_device_is_an_error) {
 Test(usage, compare_says_what_was_equal) {
   run_result result = RUN("compare", sample);
   cr_expect_eq(result.status, 0);
-  cr_expect(strstr(result.out, "all 4000 rows equal at 5 levels") != NULL);
+  cr_expect(strstr(result.out, "all 4000 rows equal at 5 levels: source = kernel = reference") !=
+            NULL);
   run_free(&result);
   json_t *json = expect_json(RUN("compare", sample, "--json", "--levels", "2"), 0);
   cr_expect(json_is_true(json_object_get(json, "equal")));
   cr_expect_eq(number(json, "levels"), 2);
   json_decref(json);
-  result = RUN("compare", sample, "--capacity", "6");
+  result = RUN("compare", sample, "--engine", "reference", "--capacity", "6");
   cr_expect_eq(result.status, 1);
   static const char *const words[] = {"first difference at row ",
                                       "message ",
