@@ -42,6 +42,7 @@ typedef struct message {
   val at;     /* i64: its index among the records of all tapes */
   val side;   /* i32: 0 bid, 1 ask; of the order that it makes or names */
   val other;  /* i32: the opposite side */
+  val kind;   /* i32: owner, type and flags as they stand in it */
   val type, flags, owner, ref;
   val price, qty, arg; /* of those types that look at them */
   label over;          /* LEAVE(m->over): done with this record */
@@ -83,6 +84,8 @@ val find(book *k, const message *m, absent_function *absent);
 
 /* The same as a question: 1 << lane in `*lanes` (0: none), in row `*row`. */
 void look_up(book *k, val side, val ref, var lanes, var row);
+/* bool: an order of either side has this reference. */
+val rests_somewhere(book *k, val ref);
 
 /* Takes an order out of the book and repairs the summaries. */
 void take_out(book *k, val side, val slot, val ref);

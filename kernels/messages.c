@@ -30,7 +30,8 @@ enum {
   ADD_FLAGS = 1u << (WB_FLAG_IOC >> 3) | 1u << (WB_FLAG_FOK >> 3) | 1u << (WB_FLAG_POST_ONLY >> 3) |
               1u << ((WB_FLAG_POST_ONLY | WB_FLAG_SLIDE) >> 3),
   HISTORY_ADD_FLAGS = 1u << (WB_FLAG_NO_MATCH >> 3),
-  AMEND_FLAGS = 1u << (WB_FLAG_POST_ONLY >> 3)
+  AMEND_FLAGS = 1u << (WB_FLAG_POST_ONLY >> 3),
+  SPECIAL_FLAGS = WB_FLAG_NO_MATCH | WB_FLAG_IOC | WB_FLAG_FOK | WB_FLAG_POST_ONLY | WB_FLAG_SLIDE
 };
 
 static val has_bad_flags(book *k, const message *m, wb_record_type type) {
@@ -60,16 +61,30 @@ static val has_bad_price(book *k, const message *m) {
   return either(out_of_range, either(odd_part, even_part));
 }
 
+/* Everything that can be wrong with a record of this type. */
+static val has_fault(book *k, const message *m, wb_record_type type) {
+  bool history_only = type >= WB_RECORD_EXECUTE;
+  val bad = history_only ? ne(m->owner, 0) : lt(m->owner, 0);
+  bad = either(bad, has_bad_flags(k, m, type));
+  if (type <= WB_RECORD_EXECUTE) bad = either(bad, has_bad_ref(k, m));
+  return bad;
+}
+
+/* History's records without any special flag, by far the most, need fewer looks. */
+static val has_fault_or_is_plain(book *k, const message *m, wb_record_type type) {
+  val special = bit_and(m->kind, (int32_t)(0xffffu | (uint32_t)SPECIAL_FLAGS << 24));
+  var bad = variable(ne(i32(0), 0));
+  if (type <= WB_RECORD_EXECUTE) assign(bad, ne(shr(m->ref, 30), 0));
+  IF_RARE(ne(special, 0)) { assign(bad, has_fault(k, m, type)); }
+  return value(bad);
+}
+
 val is_bad_record(book *k, const message *m, wb_record_type type) {
-  bool looks_at_ref = type <= WB_RECORD_EXECUTE;
   bool looks_at_price =
       type == WB_RECORD_ADD || type == WB_RECORD_AMEND || type == WB_RECORD_EXECUTE;
   bool looks_at_qty = type != WB_RECORD_DELETE && type != WB_RECORD_STATE;
   bool looks_at_arg = type == WB_RECORD_NOTE || type == WB_RECORD_STATE;
-  bool history_only = type >= WB_RECORD_EXECUTE;
-  val bad = history_only ? ne(m->owner, 0) : lt(m->owner, 0);
-  bad = either(bad, has_bad_flags(k, m, type));
-  if (looks_at_ref) bad = either(bad, has_bad_ref(k, m));
+  val bad = has_fault_or_is_plain(k, m, type);
   if (looks_at_price) bad = either(bad, has_bad_price(k, m));
   if (looks_at_qty) bad = either(bad, le(m->qty, 0));
   if (looks_at_arg) bad = either(bad, ugt(m->arg, 2));
@@ -92,16 +107,7 @@ static void count_absent(book *k, const message *m) {
 
 /* An ADD must not bear the reference of an order that rests, on either side. */
 static void refuse_duplicate(book *k, const message *m) {
-  var lanes = variable(0);
-  var row = variable(0);
-  look_up(k, m->side, m->ref, lanes, row);
-  IF (ne(lanes, 0)) {
-    refuse(k, m, WB_COUNT_DUPLICATE_REF);
-  }
-  look_up(k, m->other, m->ref, lanes, row);
-  IF (ne(lanes, 0)) {
-    refuse(k, m, WB_COUNT_DUPLICATE_REF);
-  }
+  IF_RARE(rests_somewhere(k, m->ref)) { refuse(k, m, WB_COUNT_DUPLICATE_REF); }
 }
 
 static void check_duplicate(book *k, const message *m) {
@@ -160,6 +166,27 @@ static void post_only(book *k, const message *m, val key) {
   LEAVE(m->resting);
 }
 
+/* An ADD with one of the flags that most have not. */
+static void add_special(book *k, message *m, val key, val limit) {
+  if (may_have(k, WB_FLAG_NO_MATCH)) {
+    IF (has_flag(k, m, WB_FLAG_NO_MATCH)) {
+      rest_as_it_is(k, m);
+    }
+  }
+  if (may_have(k, WB_FLAG_POST_ONLY)) {
+    IF (has_flag(k, m, WB_FLAG_POST_ONLY)) {
+      post_only(k, m, key);
+    }
+  }
+  if (may_have(k, WB_FLAG_FOK)) {
+    /* one that meets nobody is like an IOC: it has nothing to take */
+    IF (both(has_flag(k, m, WB_FLAG_FOK), crosses(k, m, key))) {
+      check_fill_or_kill(k, m, limit);
+    }
+  }
+  if (some_drop(k)) assign(m->drops, takes_or_drops(k, m));
+}
+
 void add_order(book *k, message *m) {
   check_duplicate(k, m);
   val key = key_at(k, m->side, m->price);
@@ -175,19 +202,9 @@ void add_order(book *k, message *m) {
       rest_as_it_is(k, m);
     }
   }
-  if (may_have(k, WB_FLAG_NO_MATCH)) {
-    IF_RARE(has_flag(k, m, WB_FLAG_NO_MATCH)) { rest_as_it_is(k, m); }
+  if ((k->can.flags & SPECIAL_FLAGS) != 0) {
+    IF_RARE(ne(bit_and(m->flags, SPECIAL_FLAGS), 0)) { add_special(k, m, key, limit); }
   }
-  if (may_have(k, WB_FLAG_POST_ONLY)) {
-    IF_RARE(has_flag(k, m, WB_FLAG_POST_ONLY)) { post_only(k, m, key); }
-  }
-  if (may_have(k, WB_FLAG_FOK)) {
-    /* one that meets nobody is like an IOC: it has nothing to take */
-    IF_RARE(both(has_flag(k, m, WB_FLAG_FOK), crosses(k, m, key))) {
-      check_fill_or_kill(k, m, limit);
-    }
-  }
-  if (some_drop(k)) assign(m->drops, takes_or_drops(k, m));
 }
 
 /* ---- MARKET, REDUCE, DELETE ---- */

@@ -51,10 +51,10 @@ static message read_message(book *k) {
   message m = {0};
   m.record = value(k->cursor);
   m.at = add(load_in(k->head, WB_HEAD_TAPE), m.record);
-  val kind = word_of(k, &m, WORD_KIND);
-  m.owner = sar(shl(kind, 16), 16);
-  m.type = bit_and(shr(kind, 16), 0xff);
-  m.flags = shr(kind, 24);
+  m.kind = word_of(k, &m, WORD_KIND);
+  m.owner = sar(shl(m.kind, 16), 16);
+  m.type = bit_and(shr(m.kind, 16), 0xff);
+  m.flags = shr(m.kind, 24);
   m.side = bit_and(m.flags, WB_FLAG_SIDE);
   m.other = bit_xor(m.side, 1);
   m.ref = word_of(k, &m, WORD_REF);

@@ -71,6 +71,21 @@ void look_up(book *k, val side, val ref, var lanes, var row) {
   IF_RARE(eq(lanes, 0)) { look_behind(k, side, home, ref, lanes, row); }
 }
 
+val rests_somewhere(book *k, val ref) {
+  val bids = home_row(k, i32(0), ref);
+  val asks = add(bids, k->rows);
+  val at_home = either(eq(load_row_in(k->ref, bids), ref), eq(load_row_in(k->ref, asks), ref));
+  var found = variable(any(at_home));
+  if (k->rows > 1) {
+    IF_RARE(gt(add(load_in(k->spill, bids), load_in(k->spill, asks)), 0)) {
+      FOR (row, 0, 2 * k->rows) {
+        assign(found, either(found, any(eq(load_row_in(k->ref, row), ref))));
+      }
+    }
+  }
+  return value(found);
+}
+
 val find(book *k, const message *m, absent_function *absent) {
   val home = home_row(k, m->side, m->ref);
   val here = lanes_with_ref(k, home, m->ref);
