@@ -482,12 +482,14 @@ Test(units, a_price_too_far_from_the_others_is_named) {
 
 /* ---- texts ---- */
 
-Test(texts, times_are_whole_nanoseconds_and_odd_ones_keep_their_text) {
-  wb_tape *t =
-      accepted("34200,5,0,1,100,1\n34200.000000001,5,0,1,100,1\n34200.1765432,5,0,1,100,1\n"
-               "34200.50,5,0,1,100,1\n43002.123456789004,5,0,1,100,1\n"
-               "57600.000000000,5,0,1,100,1\n",
-               NULL);
+/* The end of a text is parsed by the careful parser alone: each text also with rows after it. */
+static void expect_times(const char *rows_after) {
+  char messages[1024];
+  snprintf(messages, sizeof messages, "%s%s",
+           "34200,5,0,1,100,1\n34200.000000001,5,0,1,100,1\n34200.1765432,5,0,1,100,1\n"
+           "34200.50,5,0,1,100,1\n43002.123456789004,5,0,1,100,1\n57600.000000000,5,0,1,100,1\n",
+           rows_after);
+  wb_tape *t = accepted(messages, NULL);
   const int64_t times[] = {34200000000000, 34200000000001, 34200176543200,
                            34200500000000, 43002123456789, 57600000000000};
   for (int i = 0; i < 6; i++) {
@@ -498,7 +500,14 @@ Test(texts, times_are_whole_nanoseconds_and_odd_ones_keep_their_text) {
   cr_expect_str_eq(t->odd_times[0].text, "34200.50");
   cr_expect_str_eq(t->odd_times[1].text, "43002.123456789004");
   cr_expect_str_eq(t->odd_times[2].text, "57600.000000000");
+  cr_expect_eq(t->counts.repeated_times, *rows_after != 0 ? 11 : 0);
   wb_tape_free(t);
+}
+
+Test(texts, times_are_whole_nanoseconds_and_odd_ones_keep_their_text) {
+#define LATER "57601,5,0,1,100,1\n"
+  expect_times("");
+  expect_times(LATER LATER LATER LATER LATER LATER LATER LATER LATER LATER LATER LATER);
 }
 
 Test(texts, mark_header_crlf_and_a_missing_or_doubled_last_newline_are_harmless) {

@@ -9,20 +9,29 @@
 #define GOOD      "34200.5,1,11,10,10000,1\n"
 #define GOOD_BOOK "10100,7,10000,10\n"
 
+/* Many of them after a line: then the parser that looks ahead sees it, else the careful one alone. */
+#define TIMES_4(x) x x x x
+#define MANY       TIMES_4(TIMES_4(GOOD))
+#define MANY_BOOKS TIMES_4(TIMES_4(GOOD_BOOK))
+
 static const wb_read_options skip = {.skip_bad = true}, cut = {.truncate = true};
 
 static void message_refused(const char *line, const char *text) {
-  char messages[512], expected[512];
-  snprintf(messages, sizeof messages, GOOD "%s\n" GOOD, line);
+  char messages[1024], expected[512];
   snprintf(expected, sizeof expected, "m.csv line 2: %s", text);
+  snprintf(messages, sizeof messages, GOOD "%s\n" GOOD, line);
+  refused(messages, NULL, WB_ERROR_FORMAT, expected);
+  snprintf(messages, sizeof messages, GOOD "%s\n" MANY, line);
   refused(messages, NULL, WB_ERROR_FORMAT, expected);
 }
 
 static void book_refused(const char *line, const char *text) {
-  char book[512], expected[512];
-  snprintf(book, sizeof book, GOOD_BOOK "%s\n" GOOD_BOOK, line);
+  char book[1024], expected[512];
   snprintf(expected, sizeof expected, "b.csv line 2: %s", text);
+  snprintf(book, sizeof book, GOOD_BOOK "%s\n" GOOD_BOOK, line);
   refused(GOOD GOOD GOOD, book, WB_ERROR_FORMAT, expected);
+  snprintf(book, sizeof book, GOOD_BOOK "%s\n" MANY_BOOKS, line);
+  refused(GOOD GOOD MANY, book, WB_ERROR_FORMAT, expected);
 }
 
 /* ---- message lines ---- */
@@ -181,20 +190,24 @@ Test(book, the_marks_of_missing_levels) {
                                          "a missing level, got \"-9999999999\"");
 }
 
+static void levels_refused(const char *line, const char *text) {
+#define TWO_LEVELS "10100,7,10000,10,10200,7,9900,10\n"
+  char book[1024];
+  snprintf(book, sizeof book, TWO_LEVELS "%s\n", line);
+  refused(GOOD GOOD, book, WB_ERROR_FORMAT, text);
+  snprintf(book, sizeof book, TWO_LEVELS "%s\n" TIMES_4(TIMES_4(TWO_LEVELS)), line);
+  refused(GOOD GOOD MANY, book, WB_ERROR_FORMAT, text);
+}
+
 Test(book, levels_are_best_first) {
-  static const char good[] = "10100,7,10000,10,10200,7,9900,10\n";
-  char book[256];
-  snprintf(book, sizeof book, "%s10100,7,10000,10,10100,7,9900,10\n", good);
-  refused(GOOD GOOD, book, WB_ERROR_FORMAT,
-          "b.csv line 2: ask price 2: expected a price above 10100, the level before, got "
-          "\"10100\"");
-  snprintf(book, sizeof book, "%s10100,7,10000,10,10200,7,10050,10\n", good);
-  refused(GOOD GOOD, book, WB_ERROR_FORMAT,
-          "b.csv line 2: bid price 2: expected a price below 10000, the level before, got "
-          "\"10050\"");
-  snprintf(book, sizeof book, "%s9999999999,0,10000,10,10200,7,9900,10\n", good);
-  refused(GOOD GOOD, book, WB_ERROR_FORMAT,
-          "b.csv line 2: ask price 2: expected no level after a missing one, got \"10200\"");
+  levels_refused("10100,7,10000,10,10100,7,9900,10",
+                 "b.csv line 2: ask price 2: expected a price above 10100, the level before, got "
+                 "\"10100\"");
+  levels_refused("10100,7,10000,10,10200,7,10050,10",
+                 "b.csv line 2: bid price 2: expected a price below 10000, the level before, got "
+                 "\"10050\"");
+  levels_refused("9999999999,0,10000,10,10200,7,9900,10",
+                 "b.csv line 2: ask price 2: expected no level after a missing one, got \"10200\"");
 }
 
 /* ---- whole files ---- */
@@ -264,9 +277,9 @@ Test(skipping, leaves_a_bad_line_and_its_partner_out_counted_and_listed) {
 
 Test(skipping, what_is_left_out_does_not_choose_tick_and_base) {
   wb_tape *t =
-      accepted_with("34200.5,5,0,1,10000,1\n34200.5,1,1,x,10001,1\n34200.5,1,1,x,10001,1\n",
-                    "10100,7,10000,10\n10150,7,10000,10\n9000000000,7,10000,10\n", &skip);
-  cr_expect_eq(t->row_count, 1);
+      accepted_with(GOOD "34200.5,1,1,x,10001,1\n34200.5,1,1,x,10001,1\n" MANY,
+                    GOOD_BOOK "10150,7,10000,10\n9000000000,7,10000,10\n" MANY_BOOKS, &skip);
+  cr_expect_eq(t->row_count, 17);
   cr_expect_eq(t->tick_size, 100);
   cr_expect_eq(t->base, 0);
   wb_tape_free(t);
