@@ -49,17 +49,24 @@ static wb_status verify_op(const wb_program *program, int32_t id, wb_scope *scop
   return wb_scope_step(scope, program, id, error);
 }
 
+/* a rule that is broken here is our own mistake, not the caller's; other failures stay what they are */
+static wb_status internal(wb_status status) {
+  return status == WB_ERROR_ARGUMENT ? WB_ERROR_INTERNAL : status;
+}
+
 static wb_status verify_ops(const wb_program *program, wb_scope *scope, wb_error *error) {
   for (int32_t id = 0; id < program->op_count; id++) {
-    if (verify_op(program, id, scope, error) == WB_OK) continue;
+    wb_status status = verify_op(program, id, scope, error);
+    if (status == WB_OK) continue;
     char site[128];
     wb_program_site(program, id, site, sizeof site);
     wb_error_prefix(error, "program %s: op %d (%s)", program->name, id, site);
-    return WB_ERROR_INTERNAL;
+    return internal(status);
   }
-  if (wb_scope_finish(scope, program, error) == WB_OK) return WB_OK;
+  wb_status status = wb_scope_finish(scope, program, error);
+  if (status == WB_OK) return WB_OK;
   wb_error_prefix(error, "program %s", program->name);
-  return WB_ERROR_INTERNAL;
+  return internal(status);
 }
 
 wb_status wb_program_verify(const wb_program *program, wb_error *error) {

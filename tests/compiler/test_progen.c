@@ -14,7 +14,7 @@ enum { SIZE = 40 };
 
 static int64_t setting(const char *name, int64_t otherwise) {
   const char *value = getenv(name);
-  return value != NULL ? atoll(value) : otherwise;
+  return value != NULL ? strtoll(value, NULL, 10) : otherwise;
 }
 
 /* runs a program over a fresh copy of the case's memory */
