@@ -12,7 +12,14 @@
 #define WB_BUILDER k->builder
 #include "compiler/dsl.h"
 
-typedef struct book {
+typedef struct book book;
+typedef struct message message;
+
+/* Recorded at each trade, after it was counted and before the resting order in `slot` changes. */
+typedef void trade_function(book *k, const message *m, val side, val slot, val maker, val price,
+                            val shares);
+
+struct book {
   wb_builder *builder;
   wb_book_features can;
   int32_t rows;         /* of a side */
@@ -34,10 +41,13 @@ typedef struct book {
   var cursor;       /* i64 */
   var next_arrival; /* i32 */
   var trades_held;  /* i64 */
-} book;
+
+  trade_function *on_trade; /* NULL: nobody asks */
+  void *context;            /* of whoever records more than messages */
+};
 
 /* A record, as far as it has been read. */
-typedef struct message {
+struct message {
   val record; /* i64: its index in its tape */
   val at;     /* i64: its index among the records of all tapes */
   val side;   /* i32: 0 bid, 1 ask; of the order that it makes or names */
@@ -57,7 +67,7 @@ typedef struct message {
   var left;      /* i32: shares */
   var drops;     /* bool: what it does not take never rests */
   var may_cross; /* bool: it may rest although it crosses */
-} message;
+};
 
 /* ---- ranks ---- */
 
@@ -150,5 +160,16 @@ void write_levels(book *k, array out, val first, val depth, val stride, const va
 
 /* Makes the slab's arrays known to the book of a new program. */
 void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout);
+
+/* ---- the message loop: run.c ---- */
+
+/* The record at the cursor. */
+message read_message(book *k);
+/* Fields of a record that has been read in part: owner, type, flags and sides from its kind. */
+void split_kind(book *k, message *m);
+/* Everything that a record does to the book; m->run is where a record goes that was not expected. */
+void apply_message(book *k, message *m);
+/* Brings the status word up to date. */
+void write_status(book *k);
 
 #endif

@@ -81,6 +81,7 @@ void trade(book *k, const message *m, val side, val slot, val maker, val taker, 
   count(k, WB_COUNT_TRADES);
   count_many(k, WB_COUNT_VOLUME, shares);
   count_notional(k, price, shares);
+  if (k->on_trade != NULL) k->on_trade(k, m, side, slot, maker, price, shares);
   if (k->can.trades == WB_TRADES_NONE) return;
   val maker_owner = k->can.agents ? load_in(k->owner, slot) : i32(0);
   if (k->can.trades == WB_TRADES_ALL) {

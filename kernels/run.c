@@ -47,16 +47,20 @@ static val word_of(book *k, const message *m, int word) {
   return load_in(k->words, add(mul(m->at, 8), word));
 }
 
-static message read_message(book *k) {
+void split_kind(book *k, message *m) {
+  m->owner = sar(shl(m->kind, 16), 16);
+  m->type = bit_and(shr(m->kind, 16), 0xff);
+  m->flags = shr(m->kind, 24);
+  m->side = bit_and(m->flags, WB_FLAG_SIDE);
+  m->other = bit_xor(m->side, 1);
+}
+
+message read_message(book *k) {
   message m = {0};
   m.record = value(k->cursor);
   m.at = add(load_in(k->head, WB_HEAD_TAPE), m.record);
   m.kind = word_of(k, &m, WORD_KIND);
-  m.owner = sar(shl(m.kind, 16), 16);
-  m.type = bit_and(shr(m.kind, 16), 0xff);
-  m.flags = shr(m.kind, 24);
-  m.side = bit_and(m.flags, WB_FLAG_SIDE);
-  m.other = bit_xor(m.side, 1);
+  split_kind(k, &m);
   m.ref = word_of(k, &m, WORD_REF);
   m.price = word_of(k, &m, WORD_PRICE);
   m.qty = word_of(k, &m, WORD_QTY);
@@ -131,19 +135,23 @@ static void take_and_rest(book *k, message *m) {
   }
 }
 
-static void one_record(book *k, label run) {
+void apply_message(book *k, message *m) {
   IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
+  m->key = variable(0);
+  m->left = variable(0);
+  m->limit = variable(i64(0));
+  m->drops = variable(ne(i32(0), 0));
+  m->may_cross = variable(ne(i32(0), 0));
+  BLOCK(over) {
+    m->over = over;
+    take_and_rest(k, m);
+  }
+}
+
+static void one_record(book *k, label run) {
   message m = read_message(k);
   m.run = run;
-  m.key = variable(0);
-  m.left = variable(0);
-  m.limit = variable(i64(0));
-  m.drops = variable(ne(i32(0), 0));
-  m.may_cross = variable(ne(i32(0), 0));
-  BLOCK(over) {
-    m.over = over;
-    take_and_rest(k, &m);
-  }
+  apply_message(k, &m);
   if (k->can.rows && may_have(k, WB_FLAG_ROW_END)) {
     IF (has_flag(k, &m, WB_FLAG_ROW_END)) {
       write_row(k);
@@ -164,7 +172,7 @@ static void open_launch(book *k) {
 }
 
 /* The status word has a bit for each of its counters that has moved. */
-static void write_status(book *k) {
+void write_status(book *k) {
   val moved = ballot(gt(load_row_in(k->counters, 0), i64(0)));
   store_in(k->state, WB_CELL_STATUS, bit_and(moved, (1 << WB_STATUS_BIT_COUNT) - 1));
 }
