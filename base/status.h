@@ -55,7 +55,11 @@ WB_API wb_status wb_error_set(wb_error *error, wb_status status, const char *for
 /* Puts "<formatted text>: " before the text that `error` holds: a caller adds where it was. */
 WB_API wb_status wb_error_prefix(wb_error *error, const char *format, ...) WB_PRINTF(2, 3);
 
+#if defined(__clang_analyzer__) /* which must see that a failure is never WB_OK */
+#define WB_FAIL(error, status, ...) (wb_error_set((error), (status), __VA_ARGS__), (status))
+#else
 #define WB_FAIL(error, status, ...) wb_error_set((error), (status), __VA_ARGS__)
+#endif
 
 /* Returns from the calling function with the status of `call` unless it is WB_OK. */
 #define WB_TRY(call)                  \

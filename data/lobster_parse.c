@@ -381,7 +381,7 @@ bool wb_lobster_message_careful(const char *line, const char *end, int32_t colum
   if (!right_columns(line, end, columns, problem)) {
     return false;
   }
-  cell cells[7];
+  cell cells[7] = {{0}};
   for (int32_t i = 0; i < columns; i++) {
     cells[i] = next_cell(&line, end);
   }

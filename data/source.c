@@ -326,8 +326,8 @@ static wb_status read_wanted(const char *path, struct archive *archive, int coun
                              const char *const *names, wb_source_text *texts, wb_error *error) {
   int missing;
   while ((missing = wanted_index(NULL, count, names, texts)) >= 0) {
-    const char *name;
-    int64_t bytes;
+    const char *name = NULL;
+    int64_t bytes = 0;
     WB_TRY(next_member(path, archive, &name, &bytes, error));
     if (name == NULL) {
       return WB_FAIL(error, WB_ERROR_FORMAT, "%s: expected a member %s, got none", path,

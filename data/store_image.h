@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* HDF5 works on a copy of the bytes. */
-wb_status wb_store_read_image(const void *bytes, size_t size, wb_tape **tape, wb_error *error);
+wb_status wb_store_read_image(const void *bytes, size_t size, wb_tape **result, wb_error *error);
 
 /* *bytes is the caller's to free. */
 wb_status wb_store_write_image(const wb_tape *tape, void **bytes, size_t *size, wb_error *error);
