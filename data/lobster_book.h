@@ -75,8 +75,8 @@ static inline wb_queue_level *wb_queue_level_at(const wb_queue_side *side, int32
 wb_status wb_queue_add(wb_queue_book *book, wb_side side, int32_t key, int32_t qty, int64_t id,
                        int32_t ref, wb_error *error);
 
-/* Takes `qty` shares off the order `at`, at most all it has; at none left it is gone, and its level if it
- * was the last there. */
+/* Takes `qty` shares off the order `at`, at most all it has; at none left it is gone, and its level
+ * if it was the last there. */
 void wb_queue_take(wb_queue_book *book, int32_t at, int32_t qty);
 
 /* The order that has the id, WB_QUEUE_NONE if none has it; *known tells whether one ever had. */
