@@ -6,18 +6,17 @@
  * becomes its type's whole range. Conditions are not looked at. Keep: each rule must hold for every
  * operand in the given intervals, wrapping included - if a result can wrap, it is the whole range. */
 #include "compiler/passes.h"
+#include "compiler/range.h"
 
 #include <stdlib.h>
 
-typedef struct interval {
-  int64_t lo, hi; /* lo > hi: nothing has reached it yet */
-} interval;
+typedef wb_interval interval;
 
 __extension__ typedef __int128 wide;
 
 enum { ROUNDS_BEFORE_WIDENING = 3 };
 
-static const interval nothing = {INT64_MAX, INT64_MIN};
+static const interval nothing = {INT64_MAX, INT64_MIN}; /* nothing has reached it yet */
 
 static bool empty(interval a) { return a.lo > a.hi; }
 
@@ -253,13 +252,17 @@ static bool proven(const wb_program *program, const wb_op *op, const interval *r
   return !empty(index) && index.lo >= 0 && index.hi < count;
 }
 
+void wb_range_find(const wb_program *program, wb_interval *ranges) {
+  for (int32_t i = 0; i < program->op_count; i++) ranges[i] = nothing;
+  for (int32_t round = 0; one_round(program, ranges, round >= ROUNDS_BEFORE_WIDENING); round++) {}
+}
+
 wb_status wb_pass_range(wb_program *program, wb_error *error) {
   interval *ranges = malloc(((size_t)program->op_count + 1) * sizeof *ranges);
   if (ranges == NULL) {
     return WB_FAIL(error, WB_ERROR_MEMORY, "program %s: out of memory for a pass", program->name);
   }
-  for (int32_t i = 0; i < program->op_count; i++) ranges[i] = nothing;
-  for (int32_t round = 0; one_round(program, ranges, round >= ROUNDS_BEFORE_WIDENING); round++) {}
+  wb_range_find(program, ranges);
   for (int32_t i = 0; i < program->op_count; i++) {
     wb_op *op = &program->ops[i];
     if (!wb_op_accesses(op)) continue;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 wb_status wb_rewrite_start(wb_rewrite *rewrite, wb_program *program, wb_error *error) {
-  *rewrite = (wb_rewrite){.program = program, .capacity = 2 * program->op_count + 1};
+  *rewrite = (wb_rewrite){.program = program, .capacity = 4 * program->op_count + 1};
   rewrite->ops = malloc((size_t)rewrite->capacity * sizeof *rewrite->ops);
   rewrite->map = malloc(((size_t)program->op_count + 1) * sizeof *rewrite->map);
   if (rewrite->ops == NULL || rewrite->map == NULL) {

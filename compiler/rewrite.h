@@ -14,7 +14,7 @@ typedef struct wb_rewrite {
 
 wb_status wb_rewrite_start(wb_rewrite *rewrite, wb_program *program, wb_error *error);
 /* Emits `op`, whose operands and region are old numbers, in place of old op `old` (-1: of none). Gives
- * the new number. Memory was taken at the start: room for twice the old list. */
+ * the new number. Memory was taken at the start: room for four times the old list. */
 int32_t wb_rewrite_emit(wb_rewrite *rewrite, const wb_op *op, int32_t old);
 /* Emits an op whose operands are new numbers. */
 int32_t wb_rewrite_emit_new(wb_rewrite *rewrite, const wb_op *op, int32_t old);

@@ -337,21 +337,27 @@ static wb_status give_memory(gen *g, progen_case *c, wb_error *error) {
   return WB_OK;
 }
 
-static progen_case *generate(gen *g, int32_t size, wb_error *error) {
-  progen_case *c = calloc(1, sizeof *c);
-  wb_status status = c != NULL && g->choices != NULL ? wb_layout_new(&g->layout, error)
-                                                     : WB_FAIL(error, WB_ERROR_MEMORY, "progen");
-  if (status == WB_OK) status = build(g, size, &c->program, error);
+static wb_status generate_into(gen *g, progen_case *c, int32_t size, wb_error *error) {
+  WB_TRY(wb_layout_new(&g->layout, error));
+  wb_status status = build(g, size, &c->program, error);
   if (status == WB_OK) status = give_memory(g, c, error);
   if (status == WB_OK && g->out_of_memory) status = WB_FAIL(error, WB_ERROR_MEMORY, "progen");
   wb_layout_free(g->layout);
-  if (c != NULL) {
-    c->choices = g->choices;
-    c->choice_count = g->next_choice;
-    c->step_limit = 20 * 1000 * 1000;
-  } else {
+  return status;
+}
+
+/* takes g's choices */
+static progen_case *generate(gen *g, int32_t size, wb_error *error) {
+  progen_case *c = calloc(1, sizeof *c);
+  if (c == NULL || g->choices == NULL) {
+    free(c);
     free(g->choices);
+    return NULL;
   }
+  wb_status status = generate_into(g, c, size, error);
+  c->choices = g->choices;
+  c->choice_count = g->next_choice;
+  c->step_limit = 20 * 1000 * 1000;
   if (status == WB_OK) return c;
   progen_free(c);
   return NULL;

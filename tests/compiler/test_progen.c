@@ -1,8 +1,10 @@
-/* Random programs: passes change nothing, books do not touch one another, and every op was there.
+/* Random programs: passes change nothing, ranges hold, books do not touch one another, and every op was there.
  *
  * PROGEN_SEED and PROGEN_COUNT choose other programs; a failure prints its seed and a small case. */
 #include "compiler/interp.h"
 #include "compiler/passes.h"
+#include "compiler/range.h"
+#include "compiler/rewrite.h"
 #include "tests/compiler/progen.h"
 
 #include <criterion/criterion.h>
@@ -48,6 +50,47 @@ static void check_passes(const progen_case *c) {
   free(expected);
 }
 
+static int32_t constant(wb_rewrite *rewrite, const wb_op *like, int64_t value) {
+  const wb_op op = {
+      .code = WB_OP_CONST, .type = like->type, .operands = {-1, -1, -1}, .file = -1, .imm = value};
+  return wb_rewrite_emit_new(rewrite, &op, -1);
+}
+
+/* puts a promise behind every integer that analysis has bounded, for the interpreter to check */
+static void promise_ranges(wb_program *program, const wb_interval *ranges) {
+  wb_rewrite rewrite;
+  cr_assert_eq(wb_rewrite_start(&rewrite, program, NULL), WB_OK);
+  for (int32_t id = 0; id < program->op_count; id++) {
+    const wb_op *op = &program->ops[id];
+    int32_t made = wb_rewrite_emit(&rewrite, op, id);
+    bool integer = op->type == WB_TYPE_I32 || op->type == WB_TYPE_I64;
+    if (!integer || op->code == WB_OP_VAR || ranges[id].lo > ranges[id].hi) continue;
+    wb_op known = {.code = WB_OP_KNOWN, .type = op->type, .shape = op->shape, .file = -1};
+    known.operands[0] = made;
+    known.operands[1] = constant(&rewrite, op, ranges[id].lo);
+    known.operands[2] = constant(&rewrite, op, ranges[id].hi);
+    wb_rewrite_emit_new(&rewrite, &known, -1);
+  }
+  wb_rewrite_finish(&rewrite);
+}
+
+static void check_ranges(const progen_case *c) {
+  wb_error error = {0};
+  char text[256];
+  wb_program *program;
+  wb_interval *ranges = calloc((size_t)c->program->op_count, sizeof *ranges);
+  cr_assert_eq(wb_program_clone(c->program, &program, &error), WB_OK);
+  wb_range_find(program, ranges);
+  promise_ranges(program, ranges);
+  cr_assert_eq(wb_program_verify(program, &error), WB_OK, "%s", error.text);
+  unsigned char *expected = outcome(c, NULL), *given = outcome(c, program);
+  cr_assert(progen_equal(c, expected, given, text, sizeof text), "%s", text);
+  free(expected);
+  free(given);
+  free(ranges);
+  wb_program_free(program);
+}
+
 /* each book alone, last one first, does what it does among others */
 static void check_alone(const progen_case *c) {
   char text[256];
@@ -76,6 +119,7 @@ Test(progen, passes_change_no_result_and_every_op_is_there) {
     for (int32_t k = 0; k < c->program->op_count; k++) seen[c->program->ops[k].code]++;
     ops += c->program->op_count;
     check_passes(c);
+    check_ranges(c);
     if (i % 8 == 0) check_alone(c);
     progen_free(c);
   }
