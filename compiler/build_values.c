@@ -73,6 +73,20 @@ wb_val wb_build_abs(wb_builder *b, wb_site site, wb_operand x) {
   return wb_op2(b, site, WB_OP_MAX, v, negated);
 }
 
+static wb_val lane_of(wb_builder *b, wb_site site, wb_opcode reduce, wb_operand x) {
+  wb_val v = wb_build_value(b, site, x);
+  wb_val here = wb_op2(b, site, WB_OP_EQ, v, wb_op1(b, site, reduce, v));
+  return wb_op1(b, site, WB_OP_CTZ, wb_op1(b, site, WB_OP_BALLOT, here));
+}
+
+wb_val wb_build_lane_of_min(wb_builder *b, wb_site site, wb_operand x) {
+  return lane_of(b, site, WB_OP_REDUCE_MIN, x);
+}
+
+wb_val wb_build_lane_of_max(wb_builder *b, wb_site site, wb_operand x) {
+  return lane_of(b, site, WB_OP_REDUCE_MAX, x);
+}
+
 wb_val wb_build_known(wb_builder *b, wb_site site, wb_operand x, int64_t lo, int64_t hi) {
   wb_val v = wb_build_value(b, site, x);
   wb_type type = wb_build_type(b, v);

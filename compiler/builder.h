@@ -162,6 +162,11 @@ WB_API wb_val wb_build_value(wb_builder *b, wb_site site, wb_operand x);
 WB_API wb_val wb_build_neg(wb_builder *b, wb_site site, wb_operand x);
 WB_API wb_val wb_build_abs(wb_builder *b, wb_site site, wb_operand x); /* MIN stays MIN */
 
+/* The number of the lane with the least (greatest) element, the lowest such lane; 32 if x is of
+ * f32 and has a NaN. */
+WB_API wb_val wb_build_lane_of_min(wb_builder *b, wb_site site, wb_operand x);
+WB_API wb_val wb_build_lane_of_max(wb_builder *b, wb_site site, wb_operand x);
+
 /* Promises lo <= x <= hi (in every lane); gives x. */
 WB_API wb_val wb_build_known(wb_builder *b, wb_site site, wb_operand x, int64_t lo, int64_t hi);
 

@@ -45,10 +45,11 @@ void wb_device_close(wb_device *device) {
 }
 
 void wb_device_describe(const wb_device *device, wb_device_info *info) {
+  const bool host = device->backend->host_memory;
   *info = (wb_device_info){.name = device->backend->name,
                            .description = device->description,
-                           .threads = wb_device_cpu_threads(device),
-                           .host_memory = device->backend->host_memory};
+                           .threads = host ? wb_device_cpu_threads(device) : 0,
+                           .host_memory = host};
 }
 
 wb_status wb_device_set_threads(wb_device *device, int32_t threads, wb_error *error) {

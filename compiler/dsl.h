@@ -132,8 +132,11 @@ typedef wb_label label;
 #define extract(x, lane)   WB_OP2(EXTRACT, x, lane)
 #define insert(x, lane, v) WB_OP3(INSERT, x, lane, v)
 #define shuffle(x, from)   WB_OP2(SHUFFLE, x, from)
-/* number of the first lane where m holds, or the width */
+/* number of the first lane where m holds, 32 if there is none */
 #define first_lane(m) ctz(ballot(m))
+/* number of the lane with the least or greatest element; the lowest of several */
+#define lane_of_min(x) wb_build_lane_of_min(WB_BUILDER, WB_HERE, WB_OPERAND(x))
+#define lane_of_max(x) wb_build_lane_of_max(WB_BUILDER, WB_HERE, WB_OPERAND(x))
 
 /* ---- what a launch gives ---- */
 #define WB_BUFFER(name, element, shared, writable) \

@@ -347,6 +347,29 @@ Test(interp, a_masked_row_leaves_the_other_lanes) {
   for (int i = 0; i < 32; i++) cr_expect_eq(slab.at.words[32 + i], i % 2 == 0 ? i : -1);
 }
 
+Test(interp, the_lane_of_the_least_is_the_lowest_of_several) {
+  val x = bit_and(bit_xor(lane_id(), 5), 7); /* 5 4 7 6 1 0 3 2, four times */
+  store(words, 0, lane_of_min(x));
+  store(words, 1, lane_of_max(x));
+  store(words, 2, lane_of_min(choose(eq(lane_id(), 9), f32(NAN), 1.0)));
+  run();
+  cr_expect_eq(slab.at.words[0], 5);
+  cr_expect_eq(slab.at.words[1], 2);
+  cr_expect_eq(slab.at.words[2], 32);
+}
+
+Test(interp, rows_reduce_in_one_pass) {
+  for (int i = 0; i < 64; i++) slab.at.words[i] = i;
+  store(longs, 0, rows_add(r, 2, i64(0), i64(load_row(words, r))));
+  store(longs, 1, i64(rows_min(r, 2, INT32_MAX, load_row(words, r))));
+  store(longs, 2, i64(rows_max(r, 2, -1, load_row(words, r))));
+  store(longs, 3, i64(rows_any(r, 2, eq(load_row(words, r), 63))));
+  store(longs, 4, i64(rows_any(r, 2, eq(load_row(words, r), 64))));
+  run();
+  const int64_t expected[] = {63 * 32, 0, 63, 1, 0};
+  for (int i = 0; i < 5; i++) cr_expect_eq(slab.at.longs[i], expected[i]);
+}
+
 Test(interp, narrow_elements_extend_and_cut) {
   array low = view(words, U8), high = view(words, I16);
   store(words, 0, (int32_t)0xfffe8081);
