@@ -13,6 +13,7 @@ static int64_t allocations_left = INT64_MAX; /* the one after these fails */
 
 static bool refuse(void) { return allocations_left-- <= 0; }
 
+/* names that the linker and the sanitizer make: NOLINTBEGIN(bugprone-reserved-identifier) */
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
@@ -42,6 +43,7 @@ char *__wrap_strdup(const char *text) { return refuse() ? NULL : __real_strdup(t
 
 /* of the leak sanitizer, in builds that have it */
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 /* ---- one whole life, from a layout to a launch; each step gives up at the first error ---- */
 
