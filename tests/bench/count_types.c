@@ -1,0 +1,214 @@
+/* Takes records of one kind at a time through a kernel, for count_types.sh to count instructions:
+ * launches of kind number N happen inside the function counted_N.
+ *
+ *   count_types everything|checked      prints for each kind: number, records, launches, name
+ *
+ * Each round puts the book into the same state, then takes a launch of the kind. */
+#include "compiler/kernel.h"
+#include "kernels/book.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ORDERS = 64, ROUNDS = 20, ROOM = 4096, CAPACITY = 128, MOST = 4 * ORDERS };
+
+typedef struct counter {
+  wb_book_layout *layout;
+  wb_kernel *kernel;
+  void *slab;
+  wb_trade ring[ROOM];
+  wb_record records[MOST];
+  int32_t count;
+  int32_t next_ref;
+} counter;
+
+/* ---- launches ---- */
+
+static void launch(counter *c) {
+  const wb_buffer_argument buffers[WB_RUN_BUFFERS] = {
+      [WB_RUN_RECORDS] = {c->records, 4 * MOST, 0},
+      [WB_RUN_TRADES] = {c->ring, 4 * ROOM, 0},
+      [WB_RUN_ROWS] = {c->ring, 0, 0},
+  };
+  const int64_t scalars[WB_RUN_SCALARS] = {MOST, ROOM, 0};
+  const wb_kernel_arguments arguments = {c->slab, wb_book_layout_bytes(c->layout), buffers, scalars,
+                                         NULL};
+  int64_t *head = wb_slab_head_of(c->layout, c->slab);
+  head[WB_HEAD_CURSOR] = 0;
+  head[WB_HEAD_END] = c->count;
+  head[WB_HEAD_TRADES] = 0;
+  if (wb_kernel_run(c->kernel, &arguments, 0, 1, NULL) != WB_OK) abort();
+}
+
+/* one function for each kind, which a profiler can tell from the others */
+#define COUNTED(n)                                        \
+  __attribute__((noinline)) void counted_##n(counter *c); \
+  void counted_##n(counter *c) { launch(c); }
+COUNTED(0)
+COUNTED(1) COUNTED(2) COUNTED(3) COUNTED(4) COUNTED(5) COUNTED(6) COUNTED(7) COUNTED(8) COUNTED(9)
+    COUNTED(10) COUNTED(11) COUNTED(12) COUNTED(13) COUNTED(14) COUNTED(15) COUNTED(16)
+
+        static void put(counter *c, wb_record_type type, int side, int32_t ref, int32_t price,
+                        int32_t qty, int flags) {
+  c->records[c->count++] = (wb_record){.ref = ref,
+                                       .price = price,
+                                       .qty = qty,
+                                       .type = (uint8_t)type,
+                                       .flags = (uint8_t)(side | flags)};
+}
+
+/* ---- kinds ---- */
+
+static int32_t scattered(int32_t i) { return i * 37 % ORDERS; }
+
+/* ORDERS bids below 100, ORDERS asks from 100 on, of 10 shares, references from c->next_ref on. */
+static void fill_book(counter *c) {
+  wb_book_rules rules = wb_book_rules_default();
+  wb_slab_init(c->layout, c->slab, &rules);
+  c->count = 0;
+  for (int32_t i = 0; i < 2 * ORDERS; i++) {
+    int side = i & 1;
+    int32_t away = scattered(i / 2) / 6;
+    put(c, WB_RECORD_ADD, side, i, side != 0 ? 100 + away : 99 - away, 10, 0);
+  }
+  launch(c);
+  c->count = 0;
+}
+
+static void adds(counter *c, int flags) {
+  for (int32_t i = 0; i < ORDERS; i++) {
+    int side = i & 1;
+    int32_t away = 1 + scattered(i) / 6;
+    put(c, WB_RECORD_ADD, side, 1000 + i, side != 0 ? 100 + away : 99 - away, 10, flags);
+  }
+}
+
+static void make_add(counter *c) { adds(c, 0); }
+static void make_post_only(counter *c) { adds(c, WB_FLAG_POST_ONLY); }
+static void make_ioc_misses(counter *c) { adds(c, WB_FLAG_IOC); }
+static void make_takes_part(counter *c) {
+  for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_ADD, i & 1, 1000 + i, 100 - (i & 1), 1, 0);
+}
+static void make_takes_one(counter *c) {
+  for (int32_t i = 0; i < ORDERS; i++) {
+    put(c, WB_RECORD_ADD, i & 1, 1000 + i, (i & 1) != 0 ? 0 : 200, 10, 0);
+  }
+}
+static void make_fok(counter *c) {
+  for (int32_t i = 0; i < ORDERS; i++) {
+    put(c, WB_RECORD_ADD, i & 1, 1000 + i, (i & 1) != 0 ? 0 : 200, 10, WB_FLAG_FOK);
+  }
+}
+static void make_market(counter *c) {
+  for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_MARKET, i & 1, 1000 + i, 0, 10, 0);
+}
+static void make_reduce(counter *c) {
+  for (int32_t i = 0; i < 2 * ORDERS; i++) put(c, WB_RECORD_REDUCE, i & 1, i, 0, 3, 0);
+}
+static void make_delete(counter *c) {
+  for (int32_t i = 0; i < ORDERS; i++) {
+    int32_t ref = 2 * ((i * 23 + 5) % ORDERS) + (i & 1);
+    put(c, WB_RECORD_DELETE, ref & 1, ref, 0, 0, 0);
+  }
+}
+static void make_amend_keeps(counter *c) {
+  for (int32_t i = 0; i < 2 * ORDERS; i++) {
+    int32_t away = scattered(i / 2) / 6;
+    put(c, WB_RECORD_AMEND, i & 1, i, (i & 1) != 0 ? 100 + away : 99 - away, 5, 0);
+  }
+}
+static void make_amend_moves(counter *c) {
+  for (int32_t i = 0; i < 2 * ORDERS; i++) {
+    put(c, WB_RECORD_AMEND, i & 1, i, (i & 1) != 0 ? 110 : 89, 5, 0);
+  }
+}
+static void make_execute(counter *c) {
+  for (int32_t i = 0; i < 2 * ORDERS; i++) put(c, WB_RECORD_EXECUTE, i & 1, i, 0, 10, 0);
+}
+static void make_execute_part(counter *c) {
+  for (int32_t i = 0; i < 2 * ORDERS; i++) put(c, WB_RECORD_EXECUTE, i & 1, i, 0, 4, 0);
+}
+static void make_note(counter *c) {
+  for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_NOTE, 0, 0, 0, 10, 0);
+}
+static void make_state(counter *c) {
+  for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_STATE, 0, 0, 0, 0, 0);
+}
+static void make_absent(counter *c) {
+  for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_DELETE, i & 1, 5000 + i, 0, 0, 0);
+}
+static void make_nothing(counter *c) { c->count = 0; }
+
+static const struct {
+  const char *name;
+  void (*make)(counter *c);
+  void (*counted)(counter *c);
+} kinds[] = {
+    {"nothing (a launch)", make_nothing, counted_0},
+    {"ADD, rests", make_add, counted_1},
+    {"ADD, takes part of an order", make_takes_part, counted_2},
+    {"ADD, takes one order", make_takes_one, counted_3},
+    {"ADD IOC, takes nothing", make_ioc_misses, counted_4},
+    {"ADD FOK, takes one order", make_fok, counted_5},
+    {"ADD POST_ONLY, rests", make_post_only, counted_6},
+    {"MARKET, takes one order", make_market, counted_7},
+    {"REDUCE", make_reduce, counted_8},
+    {"DELETE", make_delete, counted_9},
+    {"DELETE of no order", make_absent, counted_10},
+    {"AMEND, keeps its place", make_amend_keeps, counted_11},
+    {"AMEND, moves", make_amend_moves, counted_12},
+    {"EXECUTE, whole", make_execute, counted_13},
+    {"EXECUTE, part", make_execute_part, counted_14},
+    {"NOTE", make_note, counted_15},
+    {"STATE", make_state, counted_16},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* ---- the program ---- */
+
+static bool open_counter(counter *c, bool trusted) {
+  wb_book_rules rules = wb_book_rules_default();
+  wb_book_features features = wb_features_all(&rules);
+  features.rows = false;
+  if (trusted) {
+    features.bad_records = false;
+    features.unique_refs = true;
+    features.agents = false;
+  }
+  wb_error error = {0};
+  wb_program *program = NULL;
+  if (wb_book_layout_new(CAPACITY, &c->layout, &error) != WB_OK ||
+      wb_run_program_build(c->layout, &features, &program, &error) != WB_OK ||
+      wb_kernel_compile(NULL, program, NULL, &c->kernel, NULL, &error) != WB_OK) {
+    fprintf(stderr, "count_types: %s\n", error.text);
+    return false;
+  }
+  wb_program_free(program);
+  c->slab = aligned_alloc(64, (size_t)wb_book_layout_bytes(c->layout));
+  return c->slab != NULL;
+}
+
+int main(int argc, char **argv) {
+  static counter c;
+  bool checked = argc == 2 && strcmp(argv[1], "checked") == 0;
+  if (!checked && (argc != 2 || strcmp(argv[1], "everything") != 0)) {
+    fprintf(stderr, "usage: count_types everything|checked\n");
+    return 2;
+  }
+  if (!open_counter(&c, checked)) return 1;
+  for (int i = 0; i < KINDS; i++) {
+    int64_t records = 0;
+    for (int r = 0; r < ROUNDS; r++) {
+      fill_book(&c);
+      kinds[i].make(&c);
+      kinds[i].counted(&c);
+      records += c.count;
+    }
+    printf("%d %lld %d %s\n", i, (long long)records, ROUNDS, kinds[i].name);
+  }
+  wb_kernel_release(c.kernel);
+  wb_book_layout_free(c.layout);
+  free(c.slab);
+  return 0;
+}
