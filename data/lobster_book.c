@@ -1,12 +1,24 @@
-/* The LOBSTER reader's own order-level book. */
+/* The LOBSTER reader's own order-level book.
+ *
+ * Few orders rest at once, but every id that was ever submitted stays in the table, so that a row that
+ * names an old one can be told from a row that names an unknown one. Keep: an entry is never taken out;
+ * links are indices, since the array of orders may move when it grows. */
 #include "data/lobster_book.h"
 
 #include "base/hash.h"
+#include "data/large.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 64, FIRST_ID_BITS = 12, NEAR_LEVELS = 12 };
+enum {
+  FIRST_ROOM = 64,
+  LEAST_ID_BITS = 12, /* of the table at first */
+  FIRST_ID_BITS = 22, /* the most at first, however many ids were announced */
+  MOST_ID_BITS = 30,
+  NEAR_LEVELS = 12 /* looked at one by one from the best, before the rest is halved */
+};
 
 void wb_queue_book_free(wb_queue_book *book) {
   free(book->side[WB_SIDE_BID].levels);
@@ -18,13 +30,13 @@ void wb_queue_book_free(wb_queue_book *book) {
 
 /* Doubles an array; `room` becomes the new number of elements. */
 static wb_status grow(void **array, int32_t *room, size_t size, wb_error *error) {
-  int32_t wanted = *room > 0 ? *room * 2 : FIRST_ROOM;
-  void *larger = *room < INT32_MAX / 2 ? realloc(*array, (size_t)wanted * size) : NULL;
+  int64_t wanted = *room > 0 ? (int64_t)*room * 2 : FIRST_ROOM;
+  void *larger = wanted <= INT32_MAX ? realloc(*array, (size_t)wanted * size) : NULL;
   if (larger == NULL) {
-    return WB_FAIL(error, WB_ERROR_MEMORY, "no memory for %d elements of a book", wanted);
+    return WB_FAIL(error, WB_ERROR_MEMORY, "no memory for %" PRId64 " elements of a book", wanted);
   }
   *array = larger;
-  *room = wanted;
+  *room = (int32_t)wanted;
   return WB_OK;
 }
 
@@ -35,11 +47,24 @@ static wb_status grow_levels(wb_queue_side *side, wb_error *error) {
   return WB_OK;
 }
 
-wb_status wb_queue_book_start(wb_queue_book *book, wb_error *error) {
+/* An empty table of 2^bits places; NULL if memory cannot be had. */
+static wb_queue_id *new_ids(int32_t bits) {
+  size_t bytes = ((size_t)1 << bits) * sizeof(wb_queue_id);
+  wb_queue_id *ids = bits <= MOST_ID_BITS ? wb_large_alloc(bytes) : NULL;
+  if (ids != NULL) {
+    memset(ids, 0, bytes);
+  }
+  return ids;
+}
+
+wb_status wb_queue_book_start(wb_queue_book *book, int64_t ids, wb_error *error) {
   memset(book, 0, sizeof *book);
   book->free_order = WB_QUEUE_NONE;
-  book->id_bits = FIRST_ID_BITS;
-  book->ids = calloc((size_t)1 << FIRST_ID_BITS, sizeof *book->ids);
+  book->id_bits = LEAST_ID_BITS;
+  while (book->id_bits < FIRST_ID_BITS && (INT64_C(1) << book->id_bits) < 2 * ids) {
+    book->id_bits++;
+  }
+  book->ids = new_ids(book->id_bits);
   if (book->ids == NULL) {
     return WB_FAIL(error, WB_ERROR_MEMORY, "no memory for the ids of a book");
   }
@@ -61,7 +86,7 @@ static size_t id_place(const wb_queue_book *book, int64_t id) {
 static wb_status grow_ids(wb_queue_book *book, wb_error *error) {
   wb_queue_id *old = book->ids;
   size_t old_room = (size_t)1 << book->id_bits;
-  wb_queue_id *larger = book->id_bits < 30 ? calloc(old_room * 2, sizeof *larger) : NULL;
+  wb_queue_id *larger = new_ids(book->id_bits + 1);
   if (larger == NULL) {
     return WB_FAIL(error, WB_ERROR_MEMORY, "no memory for more than %d ids", book->id_count);
   }

@@ -57,8 +57,8 @@ static inline int32_t wb_queue_key(wb_side side, int32_t price) {
   return side == WB_SIDE_ASK ? -price : price;
 }
 
-/* WB_ERROR_MEMORY; wb_queue_book_free is due either way. */
-wb_status wb_queue_book_start(wb_queue_book *book, wb_error *error);
+/* Room for about so many ids at first. WB_ERROR_MEMORY; wb_queue_book_free is due either way. */
+wb_status wb_queue_book_start(wb_queue_book *book, int64_t ids, wb_error *error);
 void wb_queue_book_free(wb_queue_book *book);
 
 /* Index in levels of the first level at or better than `key`; count if there is none. */

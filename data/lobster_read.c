@@ -6,6 +6,7 @@
  * Keep: both texts move together, a line that is left out takes its partner along. */
 #include "data/lobster.h"
 
+#include "data/large.h"
 #include "data/lobster_parse.h"
 #include "data/lobster_window.h"
 
@@ -561,11 +562,12 @@ static wb_status allocate_rows(reader *r, wb_error *error) {
     most = most_book < most ? most_book : most;
   }
   size_t rows = r->scanning ? 1 : (size_t)(r->rows < most ? r->rows : most);
-  tape->rows = tape->blocks[BLOCK_ROWS] = malloc(rows * sizeof *tape->rows);
+  size_t cells = rows * 2 * levels;
+  tape->rows = tape->blocks[BLOCK_ROWS] = wb_large_alloc(rows * sizeof *tape->rows);
   tape->book_price = tape->blocks[BLOCK_BOOK_PRICE] =
-      malloc(rows * 2 * levels * sizeof *tape->book_price + 1);
+      wb_large_alloc(cells * sizeof *tape->book_price + 1);
   tape->book_qty = tape->blocks[BLOCK_BOOK_QTY] =
-      malloc(rows * 2 * levels * sizeof *tape->book_qty + 1);
+      wb_large_alloc(cells * sizeof *tape->book_qty + 1);
   if (tape->rows == NULL || tape->book_price == NULL || tape->book_qty == NULL) {
     return WB_FAIL(error, WB_ERROR_MEMORY, "no memory for %zu rows of %zu levels", rows, levels);
   }
@@ -594,8 +596,8 @@ static wb_status start_pass(reader *r, int64_t base, bool scanning, wb_error *er
   r->tape->base = base;
   r->tape->levels = r->cells.levels;
   wb_lobster_window_end(&r->window);
-  WB_TRY(wb_lobster_window_start(&r->window, r->tape, r->options->strict,
-                                 scanning ? 1 : r->rows + r->rows / 4 + 16, error));
+  WB_TRY(wb_lobster_window_start(&r->window, r->tape, r->options->strict, scanning ? 0 : r->rows,
+                                 error));
   r->window.place.message_name = r->messages.name;
   r->window.place.book_name = r->cells.levels > 0 ? r->book.name : NULL;
   return allocate_rows(r, error);

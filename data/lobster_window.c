@@ -11,6 +11,8 @@
  * between the two files, counted and mended by nothing. Every row but row 0 makes a record. */
 #include "data/lobster_window.h"
 
+#include "data/large.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,14 +27,14 @@ enum { KEPT_LEVELS = 3 /* times the window's depth; levels beyond are dropped */
 enum { BLOCK_RECORDS = 0, BLOCK_IDS = 1 };
 
 wb_status wb_lobster_window_start(wb_lobster_window *window, wb_tape *tape, bool strict,
-                                  int64_t record_room, wb_error *error) {
+                                  int64_t rows, wb_error *error) {
   memset(window, 0, sizeof *window);
   window->tape = tape;
   window->strict = strict;
-  window->record_room = record_room > 0 ? record_room : FIRST_RECORD_ROOM;
+  window->record_room = rows + rows / 2 + FIRST_RECORD_ROOM;
   window->ref_room = FIRST_RECORD_ROOM;
   window->bound[0] = window->bound[1] = INT64_MIN;
-  tape->records = malloc((size_t)window->record_room * sizeof *tape->records);
+  tape->records = wb_large_alloc((size_t)window->record_room * sizeof *tape->records);
   tape->ids = malloc((size_t)window->ref_room * sizeof *tape->ids);
   tape->blocks[BLOCK_RECORDS] = tape->records;
   tape->blocks[BLOCK_IDS] = tape->ids;
@@ -40,7 +42,7 @@ wb_status wb_lobster_window_start(wb_lobster_window *window, wb_tape *tape, bool
     return WB_FAIL(error, WB_ERROR_MEMORY, "no memory for %" PRId64 " records",
                    window->record_room);
   }
-  return wb_queue_book_start(&window->book, error);
+  return wb_queue_book_start(&window->book, rows / 2, error);
 }
 
 void wb_lobster_window_end(wb_lobster_window *window) { wb_queue_book_free(&window->book); }

@@ -26,9 +26,9 @@ typedef struct wb_lobster_window {
   int64_t findings[3]; /* kept, of each kind */
 } wb_lobster_window;
 
-/* Starts over an empty book. `record_room` is a guess. wb_lobster_window_end is due either way. */
+/* Starts over an empty book. `rows` is a guess. wb_lobster_window_end is due either way. */
 wb_status wb_lobster_window_start(wb_lobster_window *window, wb_tape *tape, bool strict,
-                                  int64_t record_room, wb_error *error);
+                                  int64_t rows, wb_error *error);
 /* Gives back all but what went into the tape. */
 void wb_lobster_window_end(wb_lobster_window *window);
 
