@@ -166,6 +166,54 @@ wb_status wb_store_read_real(hid_t owner, const char *name, double *value, wb_er
 
 /* ---- texts of fixed or variable length ---- */
 
+static uint64_t number_at(const unsigned char *bytes, int size) {
+  uint64_t number = 0;
+  for (int k = size - 1; k >= 0; k--) {
+    number = number << 8 | bytes[k];
+  }
+  return number;
+}
+
+/* Whether the objects of one heap follow each other to its end: each has an index, its size at byte
+ * 8, 16 bytes of header and its bytes, up to a multiple of 8. Index 0 is free space, whose size
+ * counts its header. */
+static bool heap_fits(const unsigned char *heap, uint64_t left) {
+  enum { HEADER = 16, SIZE_AT = 8 };
+  const uint64_t size = left < HEADER ? 0 : number_at(heap + SIZE_AT, 8);
+  if (size < HEADER || size > left) {
+    return false;
+  }
+  for (uint64_t at = HEADER; size - at >= HEADER;) {
+    const uint64_t index = number_at(heap + at, 2), bytes = number_at(heap + at + SIZE_AT, 8);
+    const uint64_t room = size - at;
+    if (bytes > room) {
+      return false;
+    }
+    const uint64_t need = index > 0 ? HEADER + (bytes + 7) / 8 * 8 : bytes;
+    if (need < HEADER || need > room) {
+      return false;
+    }
+    at += need;
+  }
+  return true;
+}
+
+/* Texts of variable length lie in global heaps, which have no checksum, and HDF5 1.10 runs in circles
+ * on a damaged one. So before the first such text is read, all that look like heaps are checked. */
+static wb_status check_heaps(wb_store_reader *r, const char *where) {
+  const unsigned char *at = r->bytes, *end = r->bytes + r->size;
+  while (!r->heaps_fit && (at = memmem(at, (size_t)(end - at), "GCOL\1", 5)) != NULL) {
+    if (!heap_fits(at, (uint64_t)(end - at))) {
+      return WB_FAIL(r->error, WB_ERROR_FORMAT,
+                     "%s: expected texts in a sound heap, got a damaged one at byte %lld", where,
+                     (long long)(at - r->bytes));
+    }
+    at += 5;
+  }
+  r->heaps_fit = true;
+  return WB_OK;
+}
+
 /* The length of a text in a field of `room` bytes: up to its first 0, padding blanks taken off. */
 static size_t length_in(const char *text, size_t room, H5T_str_t padding) {
   size_t length = strnlen(text, room);
@@ -212,28 +260,40 @@ static wb_status text_of(hid_t attribute, hid_t type, const char *name, char *te
   return status;
 }
 
-/* Reads a text attribute; "" and *there false if there is none. */
-wb_status wb_store_read_text(hid_t owner, const char *name, char *text, size_t room, bool *there,
-                             wb_error *error) {
-  hid_t attribute;
-  text[0] = 0;
-  WB_TRY(open_attribute(owner, name, &attribute, error));
-  *there = attribute >= 0;
-  if (attribute < 0) {
-    return WB_OK;
-  }
+/* Reads the text of an open attribute. */
+static wb_status load_text(wb_store_reader *r, hid_t attribute, const char *name, char *text,
+                           size_t room) {
   const hid_t file_type = H5Aget_type(attribute);
   const hid_t type = file_type < 0 ? -1 : string_in_memory(file_type);
-  const wb_status status =
-      type < 0 ? WB_FAIL(error, WB_ERROR_FORMAT, "attribute %s: expected a string, got %s", name,
-                         class_name(file_type < 0 ? H5T_NO_CLASS : H5Tget_class(file_type)))
-               : text_of(attribute, type, name, text, room, error);
+  wb_status status = WB_OK;
+  if (type < 0) {
+    status = WB_FAIL(r->error, WB_ERROR_FORMAT, "attribute %s: expected a string, got %s", name,
+                     class_name(file_type < 0 ? H5T_NO_CLASS : H5Tget_class(file_type)));
+  } else if (H5Tis_variable_str(type) > 0) {
+    status = check_heaps(r, name);
+  }
+  if (status == WB_OK) {
+    status = text_of(attribute, type, name, text, room, r->error);
+  }
   if (type >= 0) {
     H5Tclose(type);
   }
   if (file_type >= 0) {
     H5Tclose(file_type);
   }
+  return status;
+}
+
+wb_status wb_store_read_text(wb_store_reader *r, const char *name, char *text, size_t room,
+                             bool *there) {
+  hid_t attribute;
+  text[0] = 0;
+  const wb_status opened = open_attribute(r->file, name, &attribute, r->error);
+  *there = attribute >= 0;
+  if (attribute < 0) {
+    return opened;
+  }
+  const wb_status status = opened == WB_OK ? load_text(r, attribute, name, text, room) : opened;
   H5Aclose(attribute);
   return status;
 }
@@ -289,8 +349,9 @@ static wb_status take_extent(wb_store_dataset *set, int rank, wb_error *error) {
 /* Whether all of the dataset is stored in this very file, and enough of it for its extent. */
 static wb_status claim_fits(const wb_store_dataset *set, wb_error *error) {
   const hid_t list = H5Dget_create_plist(set->id);
-  const bool own =
-      list >= 0 && H5Pget_layout(list) != H5D_VIRTUAL && H5Pget_external_count(list) == 0;
+  const H5D_layout_t layout = list < 0 ? H5D_LAYOUT_ERROR : H5Pget_layout(list);
+  const bool own = layout != H5D_LAYOUT_ERROR && layout != H5D_VIRTUAL &&
+                   (layout != H5D_CONTIGUOUS || H5Pget_external_count(list) == 0);
   if (list >= 0) {
     H5Pclose(list);
   }
@@ -303,7 +364,7 @@ static wb_status claim_fits(const wb_store_dataset *set, wb_error *error) {
   const bool huge = __builtin_mul_overflow(set->dims[0], set->dims[1], &claimed) ||
                     __builtin_mul_overflow(claimed, size, &claimed) || claimed > INT64_MAX / 4;
   const bool bounded = !__builtin_mul_overflow(stored + STORED_SLACK, MOST_BYTES_PER_STORED, &most);
-  if (huge || (bounded && claimed > most)) {
+  if (huge || (bounded && claimed > most) || (layout != H5D_CHUNKED && claimed > stored)) {
     return WB_FAIL(error, WB_ERROR_FORMAT,
                    "%s: expected %llu x %llu elements of %llu bytes, got %llu bytes in the file",
                    set->where, (unsigned long long)set->dims[0], (unsigned long long)set->dims[1],
@@ -499,9 +560,11 @@ static wb_status load_texts(wb_store_reader *r, const wb_store_dataset *set, con
   *texts = wb_arena_array(&r->tape->arena, set->dims[0] + 1, sizeof **texts);
   if (*texts == NULL) {
     status = no_memory(set, r->error);
+  } else if (set->dims[0] > 0 && H5Tis_variable_str(type) > 0) {
+    status = check_heaps(r, set->where);
+    status = status == WB_OK ? load_variable(r, set, type, *texts) : status;
   } else if (set->dims[0] > 0) {
-    status = H5Tis_variable_str(type) > 0 ? load_variable(r, set, type, *texts)
-                                          : load_fixed(r, set, type, *texts);
+    status = load_fixed(r, set, type, *texts);
   }
   H5Tclose(type);
   return status;

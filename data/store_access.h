@@ -10,6 +10,9 @@
 /* A file and the tape that is being made of it. */
 typedef struct wb_store_reader {
   hid_t file;
+  const unsigned char *bytes; /* all of the file's */
+  size_t size;
+  bool heaps_fit; /* the file's heaps of texts were found sound */
   wb_tape *tape;
   wb_error *error;
 } wb_store_reader;
@@ -23,11 +26,11 @@ typedef struct wb_store_dataset {
 /* "WHERE: HDF5 cannot WHAT: REASON": right after the call that failed. */
 wb_status wb_store_fail(const char *where, const char *what, wb_error *error);
 
-/* Attributes: one value each. If there is none, *value is left alone (a text is "", *there false). */
+/* Attributes: one value each. If there is none, *value is left alone (a text is "" and *there false). */
 wb_status wb_store_read_number(hid_t owner, const char *name, int64_t low, int64_t high,
                                int64_t *value, wb_error *error);
-wb_status wb_store_read_text(hid_t owner, const char *name, char *text, size_t room, bool *there,
-                             wb_error *error);
+wb_status wb_store_read_text(wb_store_reader *r, const char *name, char *text, size_t room,
+                             bool *there);
 wb_status wb_store_read_real(hid_t owner, const char *name, double *value, wb_error *error);
 wb_status wb_store_missing_attribute(const char *name, wb_error *error);
 

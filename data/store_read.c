@@ -22,7 +22,7 @@ static wb_status read_version(wb_store_reader *r) {
   char format[64];
   bool there;
   int64_t version = 0;
-  WB_TRY(wb_store_read_text(r->file, "format", format, sizeof format, &there, r->error));
+  WB_TRY(wb_store_read_text(r, "format", format, sizeof format, &there));
   if (strcmp(format, WB_STORE_FORMAT) != 0) {
     return WB_FAIL(r->error, WB_ERROR_FORMAT, "attribute format: expected \"%s\", got %s%s%s",
                    WB_STORE_FORMAT, there ? "\"" : "no such attribute", format, there ? "\"" : "");
@@ -42,9 +42,8 @@ static wb_status read_header(wb_store_reader *r) {
   bool there;
   int64_t tick = 0, levels = 0, unique = 0, unknown = 0;
   WB_TRY(read_version(r));
-  WB_TRY(wb_store_read_text(r->file, "instrument", tape->instrument, sizeof tape->instrument,
-                            &there, error));
-  WB_TRY(wb_store_read_text(r->file, "day", tape->day, sizeof tape->day, &there, error));
+  WB_TRY(wb_store_read_text(r, "instrument", tape->instrument, sizeof tape->instrument, &there));
+  WB_TRY(wb_store_read_text(r, "day", tape->day, sizeof tape->day, &there));
   WB_TRY(wb_store_read_real(r->file, "price_unit", &tape->price_unit, error));
   WB_TRY(wb_store_read_number(r->file, "tick_size", 1, WB_PRICE_LIMIT, &tick, error));
   if (tick == 0) {
@@ -305,24 +304,38 @@ static wb_status check_tape(wb_tape *tape, wb_error *error) {
 
 /* ---- the file ---- */
 
-/* A file of HDF5 says so at its start or, behind a user block, at 512, 1024, 2048, .. */
-static bool has_signature(const unsigned char *bytes, size_t size) {
+/* Where the file's superblock is: at its start or, behind a user block, at 512, 1024, 2048, ..
+ * Returns `size` if there is none. */
+static size_t find_superblock(const unsigned char *bytes, size_t size) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-  for (size_t at = 0; at + 8 <= size; at = at == 0 ? 512 : 2 * at) {
+  for (size_t at = 0; at + 16 <= size; at = at == 0 ? 512 : 2 * at) {
     if (memcmp(bytes + at, signature, 8) == 0) {
-      return true;
+      return at;
     }
   }
-  return false;
+  return size;
+}
+
+/* Whether it is a file of HDF5 with addresses and lengths of 8 bytes, as all but odd ones are. */
+static wb_status check_superblock(const unsigned char *bytes, size_t size, wb_error *error) {
+  const size_t at = find_superblock(bytes, size);
+  if (at == size) {
+    return WB_FAIL(error, WB_ERROR_FORMAT, "expected an HDF5 file, got something else");
+  }
+  const size_t widths = bytes[at + 8] < 2 ? 13 : 9;
+  if (bytes[at + widths] != 8 || bytes[at + widths + 1] != 8) {
+    return WB_FAIL(error, WB_ERROR_FORMAT,
+                   "superblock: expected addresses and lengths of 8 bytes, got %d and %d",
+                   bytes[at + widths], bytes[at + widths + 1]);
+  }
+  return WB_OK;
 }
 
 static wb_status open_image(const void *bytes, size_t size, hid_t *file, wb_error *error) {
   char name[64];
   snprintf(name, sizeof name, "warpbook-image-%p", (const void *)file);
   *file = -1;
-  if (!has_signature(bytes, size)) {
-    return WB_FAIL(error, WB_ERROR_FORMAT, "expected an HDF5 file, got something else");
-  }
+  WB_TRY(check_superblock(bytes, size, error));
   const hid_t access = wb_store_in_memory();
   if (access >= 0 && H5Pset_file_image(access, (void *)(uintptr_t)bytes, size) >= 0) {
     *file = H5Fopen(name, H5F_ACC_RDONLY, access);
@@ -335,8 +348,18 @@ static wb_status open_image(const void *bytes, size_t size, hid_t *file, wb_erro
   return status;
 }
 
+/* Texts of a file that are quoted in a message must not steer a terminal. */
+static void make_printable(wb_error *error) {
+  for (char *at = error == NULL ? NULL : error->text; at != NULL && *at != 0; at++) {
+    if ((unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f) {
+      *at = '?';
+    }
+  }
+}
+
 wb_status wb_store_read_image(const void *bytes, size_t size, wb_tape **result, wb_error *error) {
-  wb_store_reader r = {.file = -1, .tape = wb_tape_new(), .error = error};
+  wb_store_reader r = {
+      .file = -1, .bytes = bytes, .size = size, .tape = wb_tape_new(), .error = error};
   *result = NULL;
   if (r.tape == NULL) {
     return WB_FAIL(error, WB_ERROR_MEMORY, "no memory for a tape");
@@ -353,6 +376,7 @@ wb_status wb_store_read_image(const void *bytes, size_t size, wb_tape **result, 
     status = check_tape(r.tape, error);
   }
   if (status != WB_OK) {
+    make_printable(error);
     wb_tape_free(r.tape);
     return status;
   }

@@ -166,6 +166,7 @@ Test(store, a_folder_that_is_not_there_is_an_error) {
   wb_error error = {0};
   cr_expect_eq(wb_store_write(tape, "/nowhere/at/all.h5", &error), WB_ERROR_IO);
   cr_expect(strstr(error.text, strerror(ENOENT)) != NULL, "%s", error.text);
+  wb_tape_free(tape);
   cr_expect_eq(wb_store_read("/nowhere/at/all.h5", &tape, &error), WB_ERROR_IO);
   cr_expect_null(tape);
 }
