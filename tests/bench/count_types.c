@@ -46,8 +46,9 @@ static void launch(counter *c) {
   __attribute__((noinline)) void counted_##n(counter *c); \
   void counted_##n(counter *c) { launch(c); }
 COUNTED(0)
-COUNTED(1) COUNTED(2) COUNTED(3) COUNTED(4) COUNTED(5) COUNTED(6) COUNTED(7) COUNTED(8) COUNTED(9)
-    COUNTED(10) COUNTED(11) COUNTED(12) COUNTED(13) COUNTED(14) COUNTED(15) COUNTED(16)
+COUNTED(1)
+COUNTED(2) COUNTED(3) COUNTED(4) COUNTED(5) COUNTED(6) COUNTED(7) COUNTED(8) COUNTED(9) COUNTED(10)
+    COUNTED(11) COUNTED(12) COUNTED(13) COUNTED(14) COUNTED(15) COUNTED(16)
 
         static void put(counter *c, wb_record_type type, int side, int32_t ref, int32_t price,
                         int32_t qty, int flags) {

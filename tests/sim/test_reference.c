@@ -377,7 +377,7 @@ Test(flags, fok_takes_all_across_levels_or_nothing) {
   ask(&b, 1, 10, at(10)), ask(&b, 2, 10, at(11)), ask(&b, 3, 10, at(12));
   expect_no_trades(add(&b, BID, 4, 21, at(11), WB_FLAG_FOK)); /* one short in reach */
   expect_no_trades(add(&b, BID, 4, 31, at(99), WB_FLAG_FOK)); /* one short in all */
-  expect_no_trades(add(&b, BID, 4, 1, at(9), WB_FLAG_FOK)); /* nothing to take: no error */
+  expect_no_trades(add(&b, BID, 4, 1, at(9), WB_FLAG_FOK));   /* nothing to take: no error */
   expect_counts(&b, {WB_COUNT_REJECTED, 2});
   expect_queue(&b, ASK, {1, 10}, {2, 10}, {3, 10});
   expect_trades(add(&b, BID, 4, 20, at(11), WB_FLAG_FOK), {1, 10, 10}, {2, 10, 11});
