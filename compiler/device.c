@@ -2,30 +2,34 @@
 #include "compiler/device_backend.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const wb_device_backend *const backends[] = {&wb_device_cpu};
 
 enum { THREADS_MAX = 1024 };
 
 static const wb_device_backend *find_backend(const char *name) {
-  for (size_t i = 0; name != NULL && i < sizeof backends / sizeof backends[0]; i++) {
-    if (strcmp(backends[i]->name, name) == 0) return backends[i];
+  static const wb_device_backend *const backends[] = {&wb_device_cpu, &wb_device_cuda};
+  for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
+    size_t length = strlen(backends[i]->name);
+    if (strncmp(backends[i]->name, name, length) != 0) continue;
+    bool indexed = name[length] == ':' && backends[i] != &wb_device_cpu;
+    if (name[length] == '\0' || indexed) return backends[i];
   }
   return NULL;
 }
 
-wb_status wb_device_open(const char *name, wb_device **out, wb_error *error) {
-  *out = NULL;
-  const wb_device_backend *backend = find_backend(name);
+static wb_status open_named(const char *name, wb_device **out, wb_error *error) {
+  const wb_device_backend *backend = name != NULL ? find_backend(name) : NULL;
   if (backend == NULL) {
-    return WB_FAIL(error, WB_ERROR_ARGUMENT, "device: expected \"cpu\", got \"%.80s\"",
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "device: expected \"cpu\", \"cuda\", \"cuda:INDEX\" or \"auto\", got \"%.80s\"",
                    name != NULL ? name : "(null)");
   }
   wb_device *device = calloc(1, sizeof *device);
   if (device == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "device %s: out of memory", name);
   device->backend = backend;
+  snprintf(device->name, sizeof device->name, "%.20s", name);
   wb_status status = wb_kernel_cache_new(&device->cache, error);
   if (status == WB_OK) status = backend->open(device, name, error);
   if (status != WB_OK) {
@@ -37,32 +41,53 @@ wb_status wb_device_open(const char *name, wb_device **out, wb_error *error) {
   return WB_OK;
 }
 
+wb_status wb_device_open(const char *name, wb_device **out, wb_error *error) {
+  *out = NULL;
+  if (name == NULL || strcmp(name, "auto") != 0) return open_named(name, out, error);
+  return open_named("cuda", out, NULL) == WB_OK ? WB_OK : open_named("cpu", out, error);
+}
+
 void wb_device_close(wb_device *device) {
   if (device == NULL) return;
-  device->backend->close(device);
+  wb_graph_free(device->recorded);
   wb_kernel_cache_free(device->cache);
+  device->backend->close(device);
   free(device);
 }
 
 void wb_device_describe(const wb_device *device, wb_device_info *info) {
-  const bool host = device->backend->host_memory;
-  *info = (wb_device_info){.name = device->backend->name,
-                           .description = device->description,
-                           .threads = host ? wb_device_cpu_threads(device) : 0,
-                           .host_memory = host};
+  *info = (wb_device_info){
+      .name = device->name,
+      .description = device->description,
+      .threads = device->backend == &wb_device_cpu ? wb_device_cpu_threads(device) : 0,
+      .host_memory = device->backend->host_memory,
+      .sm = device->sm,
+      .multiprocessors = device->multiprocessors,
+      .clock_khz = device->clock_khz};
 }
 
 wb_status wb_device_set_threads(wb_device *device, int32_t threads, wb_error *error) {
   if (threads < 0 || threads > THREADS_MAX) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT, "device %s: threads: expected 0 to %d, got %d",
-                   device->backend->name, THREADS_MAX, threads);
+                   device->name, THREADS_MAX, threads);
   }
   device->threads = threads;
   return WB_OK;
 }
 
+/* ---- memory ---- */
+
+static wb_status not_in_capture(const wb_device *device, const char *what, wb_error *error) {
+  if (!device->capturing) return WB_OK;
+  return WB_FAIL(error, WB_ERROR_STATE,
+                 "device %s: %s: not allowed while a graph is captured; only copies within the "
+                 "device, fills and launches are",
+                 device->name, what);
+}
+
 wb_status wb_device_allocate(wb_device *device, size_t bytes, void **out, wb_error *error) {
   *out = NULL;
+  WB_TRY(not_in_capture(device, "allocate", error));
   return device->backend->allocate(device, bytes, out, error);
 }
 
@@ -72,27 +97,71 @@ void wb_device_free(wb_device *device, void *memory) {
 
 wb_status wb_device_write(wb_device *device, void *to, const void *from, size_t bytes,
                           wb_error *error) {
+  WB_TRY(not_in_capture(device, "write", error));
   return bytes == 0 ? WB_OK : device->backend->write(device, to, from, bytes, error);
 }
 
 wb_status wb_device_read(wb_device *device, void *to, const void *from, size_t bytes,
                          wb_error *error) {
+  WB_TRY(not_in_capture(device, "read", error));
   return bytes == 0 ? WB_OK : device->backend->read(device, to, from, bytes, error);
 }
 
 wb_status wb_device_copy(wb_device *device, void *to, const void *from, size_t bytes,
                          wb_error *error) {
-  return bytes == 0 ? WB_OK : device->backend->copy(device, to, from, bytes, error);
+  if (bytes == 0) return WB_OK;
+  if (device->recorded != NULL) {
+    return wb_graph_keep_copy(device->recorded, to, from, bytes, error);
+  }
+  return device->backend->copy(device, to, from, bytes, error);
 }
 
 wb_status wb_device_fill(wb_device *device, void *to, uint8_t byte, size_t bytes, wb_error *error) {
-  return bytes == 0 ? WB_OK : device->backend->fill(device, to, byte, bytes, error);
+  if (bytes == 0) return WB_OK;
+  if (device->recorded != NULL) {
+    return wb_graph_keep_fill(device->recorded, to, byte, bytes, error);
+  }
+  return device->backend->fill(device, to, byte, bytes, error);
 }
+
+wb_status wb_device_allocate_host(wb_device *device, size_t bytes, void **out, wb_error *error) {
+  *out = NULL;
+  WB_TRY(not_in_capture(device, "allocate_host", error));
+  if (device->backend->allocate_host != NULL) {
+    return device->backend->allocate_host(device, bytes, out, error);
+  }
+  *out = malloc(bytes == 0 ? 1 : bytes);
+  if (*out != NULL) return WB_OK;
+  return WB_FAIL(error, WB_ERROR_MEMORY, "device %s: %zu bytes of host memory could not be had",
+                 device->name, bytes);
+}
+
+void wb_device_free_host(wb_device *device, void *memory) {
+  if (memory == NULL) return;
+  if (device->backend->release_host != NULL) {
+    device->backend->release_host(device, memory);
+  } else {
+    free(memory);
+  }
+}
+
+/* ---- kernels ---- */
 
 wb_status wb_device_compile(wb_device *device, const wb_program *program,
                             const wb_kernel_options *options, wb_kernel **out,
                             wb_kernel_report *report, wb_error *error) {
-  return wb_kernel_compile(device->cache, program, options, out, report, error);
+  wb_kernel_options own = options != NULL ? *options : (wb_kernel_options){0};
+  *out = NULL;
+  WB_TRY(not_in_capture(device, "compile", error));
+  own.sm = device->sm >= 90 ? 90 : device->sm > 0 ? 80 : 0;
+  WB_TRY(wb_kernel_compile(device->cache, program, &own, out, report, error));
+  if (device->backend->prepare == NULL) return WB_OK;
+  wb_status status = device->backend->prepare(device, *out, error);
+  if (status != WB_OK) {
+    wb_kernel_release(*out);
+    *out = NULL;
+  }
+  return status;
 }
 
 wb_kernel_cache *wb_device_cache(wb_device *device) { return device->cache; }
@@ -181,9 +250,28 @@ static wb_status check_launch(const wb_program *p, const wb_launch *launch, wb_e
 wb_status wb_device_launch(wb_device *device, const wb_kernel *kernel, const wb_launch *launch,
                            wb_error *error) {
   WB_TRY(check_launch(wb_kernel_program(kernel), launch, error));
-  return launch->books == 0 ? WB_OK : device->backend->launch(device, kernel, launch, error);
+  if (launch->books == 0) return WB_OK;
+  if (device->recorded != NULL) {
+    return wb_graph_keep_launch(device->recorded, kernel, launch, error);
+  }
+  return device->backend->launch(device, kernel, launch, error);
 }
 
 wb_status wb_device_wait(wb_device *device, wb_error *error) {
+  WB_TRY(not_in_capture(device, "wait", error));
   return device->backend->wait(device, error);
+}
+
+wb_status wb_device_use_stream(wb_device *device, void *stream, wb_error *error) {
+  WB_TRY(not_in_capture(device, "use_stream", error));
+  if (device->backend->use_stream != NULL) {
+    return device->backend->use_stream(device, stream, error);
+  }
+  return stream == NULL
+             ? WB_OK
+             : WB_FAIL(error, WB_ERROR_STATE, "device %s: it has no streams", device->name);
+}
+
+void *wb_device_stream(const wb_device *device) {
+  return device->backend->stream != NULL ? device->backend->stream(device) : NULL;
 }

@@ -1,5 +1,4 @@
-/* Devices: where slabs and buffers live and kernels run. "cpu" always; others go in behind the same
- * calls.
+/* Devices: where slabs and buffers live and kernels run: "cpu" always, "cuda" where there is one.
  *
  * Device memory is named by plain pointers that only the device may follow: on the CPU they happen
  * to be host pointers, elsewhere not, so a host program reads and writes it by the copies below
@@ -20,13 +19,25 @@ extern "C" {
 typedef struct wb_device wb_device;
 
 typedef struct wb_device_info {
-  const char *name;        /* "cpu" */
+  const char *name;        /* "cpu", "cuda:0" */
   const char *description; /* the model, for people */
   int32_t threads;  /* host threads that share a launch's books; 0 where that has no meaning */
   bool host_memory; /* device pointers are host pointers */
+  int32_t sm;       /* capability of a GPU: 90 for 9.0; 0: none */
+  int32_t multiprocessors;
+  int32_t clock_khz; /* peak; 0 unknown */
 } wb_device_info;
 
-/* Opens "cpu". Errors: an unknown name, with the names there are. */
+/* Opens a device by its name:
+ *
+ *   "cpu"             this machine
+ *   "cuda", "cuda:1"  an NVIDIA GPU by index, through the CUDA runtime (12.8 or newer), which is loaded
+ *                     now: $WB_CUDART, else where the system's loader looks
+ *   "auto"            the first GPU that can be opened, else the CPU
+ *
+ * WB_ERROR_ARGUMENT for an unknown name, with the names there are; WB_ERROR_UNAVAILABLE if there is no
+ * runtime, driver or GPU of that index, or none that is new enough; WB_ERROR_DEVICE with the driver's
+ * words. */
 WB_API wb_status wb_device_open(const char *name, wb_device **out, wb_error *error);
 /* Everything must have been freed before. NULL is fine. */
 WB_API void wb_device_close(wb_device *device);
@@ -76,6 +87,34 @@ WB_API wb_status wb_device_launch(wb_device *device, const wb_kernel *kernel,
 
 /* Waits for everything queued; reports what went wrong since the last wait. */
 WB_API wb_status wb_device_wait(wb_device *device, wb_error *error);
+
+/* ---- streams, graphs, events, host memory ---- */
+
+/* Queues what follows on a caller's stream (a cudaStream_t of this GPU's primary context), which must
+ * outlive its use; NULL: back to the device's own. WB_ERROR_STATE on the CPU, which has none. */
+WB_API wb_status wb_device_use_stream(wb_device *device, void *stream, wb_error *error);
+WB_API void *wb_device_stream(const wb_device *device); /* in use; NULL on the CPU */
+
+/* Copies within the device, fills and launches from here to the end of the capture are not done but
+ * kept as a graph, which wb_graph_launch queues as a whole, as often as wanted: memory and arguments
+ * are those of the capture. Other calls on the device are WB_ERROR_STATE until the end. */
+typedef struct wb_graph wb_graph;
+WB_API wb_status wb_device_capture_begin(wb_device *device, wb_error *error);
+WB_API wb_status wb_device_capture_end(wb_device *device, wb_graph **out, wb_error *error);
+WB_API wb_status wb_graph_launch(wb_graph *graph, wb_error *error);
+WB_API void wb_graph_free(wb_graph *graph); /* before its device closes; NULL is fine */
+
+/* A point in the device's order of work. Seconds between two waits for the later one. */
+typedef struct wb_event wb_event;
+WB_API wb_status wb_event_new(wb_device *device, wb_event **out, wb_error *error);
+WB_API wb_status wb_event_record(wb_event *event, wb_error *error);
+WB_API wb_status wb_event_seconds(wb_event *start, wb_event *end, double *seconds, wb_error *error);
+WB_API void wb_event_free(wb_event *event); /* NULL is fine */
+
+/* Host memory that copies to and from the device are fastest with. */
+WB_API wb_status wb_device_allocate_host(wb_device *device, size_t bytes, void **out,
+                                         wb_error *error);
+WB_API void wb_device_free_host(wb_device *device, void *memory); /* NULL is fine */
 
 #ifdef __cplusplus
 }

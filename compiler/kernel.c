@@ -19,6 +19,8 @@ struct wb_kernel {
   wb_lower_result code;
   wb_kernel_report report;
   bool check;
+  void *attached; /* a device's own: the loaded kernel */
+  void (*detach)(void *attached);
 };
 
 static double now(void) {
@@ -35,12 +37,21 @@ static bool is_set(const char *name) {
 }
 
 /* what the caller said, then what the environment says */
+static wb_placement placement_of_name(const char *name) {
+  static const char *const names[] = {"auto", "shared", "split", "global"};
+  for (size_t i = 0; name != NULL && i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(names[i], name) == 0) return (wb_placement)i;
+  }
+  return WB_PLACEMENT_AUTO;
+}
+
 static wb_kernel_options settle(const wb_kernel_options *given) {
   wb_kernel_options o = given != NULL ? *given : (wb_kernel_options){0};
   if (o.cpu == NULL) o.cpu = getenv("WB_CPU");
   if (o.cpu == NULL || o.cpu[0] == '\0') o.cpu = "native";
   if (is_set("WB_CHECK")) o.check = true;
   if (is_set("WB_DUMP")) o.keep_text = true;
+  if (o.placement == WB_PLACEMENT_AUTO) o.placement = placement_of_name(getenv("WB_PLACEMENT"));
   return o;
 }
 
@@ -52,17 +63,21 @@ static wb_hash128 key_of(const wb_program *program, const wb_kernel_options *o) 
   wb_hasher hasher;
   wb_hasher_start(&hasher);
   wb_hash128 hash = wb_program_hash(program);
-  const uint64_t fields[] = {hash.low,     hash.high,    WB_LOWERING_VERSION, o->check,
-                             o->keep_text, o->no_passes, o->interpret};
+  const uint64_t fields[] = {hash.low,          hash.high,       WB_LOWERING_VERSION,
+                             o->check,          o->keep_text,    o->no_passes,
+                             o->interpret,      (uint64_t)o->sm, (uint64_t)o->placement,
+                             (uint64_t)o->warps};
   wb_hasher_add(&hasher, fields, sizeof fields);
-  add_text(&hasher, o->interpret ? NULL : o->cpu);
-  add_text(&hasher, o->interpret ? NULL : o->features);
+  const bool for_cpu = !o->interpret && o->sm == 0;
+  add_text(&hasher, for_cpu ? o->cpu : NULL);
+  add_text(&hasher, for_cpu ? o->features : NULL);
   return wb_hasher_end(&hasher);
 }
 
 /* ---- life ---- */
 
 static void destroy(wb_kernel *kernel) {
+  if (kernel->detach != NULL) kernel->detach(kernel->attached);
   if (kernel->lowering != NULL) kernel->lowering->release(&kernel->code);
   wb_program_free(kernel->program);
   free(kernel->text);
@@ -106,7 +121,10 @@ static wb_status lower(wb_kernel *kernel, const wb_kernel_options *o, wb_error *
                               .check = o->check,
                               .want_ir = o->keep_text,
                               .want_assembly = o->keep_text,
-                              .unoptimised = o->no_passes};
+                              .unoptimised = o->no_passes,
+                              .sm = o->sm,
+                              .placement = o->placement,
+                              .warps = o->warps};
   WB_TRY(lowering->compile(&request, &kernel->code, error));
   kernel->lowering = lowering;
   report->times.translate = kernel->code.seconds_translate;
@@ -168,6 +186,7 @@ static wb_status dump(const wb_kernel *kernel, wb_error *error) {
   if (folder == NULL || folder[0] == '\0' || strcmp(folder, "0") == 0) return WB_OK;
   WB_TRY(dump_one(kernel, folder, "wb", kernel->text, error));
   WB_TRY(dump_one(kernel, folder, "ll", kernel->code.ir, error));
+  WB_TRY(dump_one(kernel, folder, "ptx", kernel->code.gpu.ptx, error));
   return dump_one(kernel, folder, "s", kernel->code.assembly, error);
 }
 
@@ -227,7 +246,8 @@ const char *wb_kernel_text(const wb_kernel *kernel, wb_kernel_text_kind kind) {
   switch (kind) {
   case WB_KERNEL_TEXT_PROGRAM: return kernel->text;
   case WB_KERNEL_TEXT_LLVM_IR: return kernel->code.ir;
-  case WB_KERNEL_TEXT_ASSEMBLY: return kernel->code.assembly;
+  case WB_KERNEL_TEXT_ASSEMBLY:
+    return kernel->code.gpu.ptx != NULL ? kernel->code.gpu.ptx : kernel->code.assembly;
   }
   return NULL;
 }
@@ -237,9 +257,20 @@ const void *wb_kernel_object(const wb_kernel *kernel, size_t *bytes) {
   return kernel->code.object;
 }
 
+const wb_gpu_code *wb_kernel_gpu(const wb_kernel *kernel) { return &kernel->code.gpu; }
+
+bool wb_kernel_checks(const wb_kernel *kernel) { return kernel->check; }
+
+void *wb_kernel_attached(const wb_kernel *kernel) { return kernel->attached; }
+
+void wb_kernel_attach(wb_kernel *kernel, void *attached, void (*detach)(void *attached)) {
+  kernel->attached = attached;
+  kernel->detach = detach;
+}
+
 const wb_program *wb_kernel_program(const wb_kernel *kernel) { return kernel->program; }
 
-static wb_status report_fault(const wb_kernel *kernel, const wb_fault *fault, wb_error *error) {
+wb_status wb_kernel_report_fault(const wb_kernel *kernel, const wb_fault *fault, wb_error *error) {
   if (fault->op < 0) return WB_OK;
   char site[128];
   const wb_program *p = kernel->program;
@@ -258,6 +289,10 @@ wb_status wb_kernel_run(const wb_kernel *kernel, const wb_kernel_arguments *argu
   if (kernel->lowering == NULL) {
     return wb_interpret(kernel->program, arguments, first_book, end_book, 0, error);
   }
+  if (kernel->code.gpu.ptx != NULL) {
+    return WB_FAIL(error, WB_ERROR_STATE, "kernel %s was compiled for a GPU: launch it on one",
+                   kernel->program->name);
+  }
   if (kernel->code.entry == NULL) {
     return WB_FAIL(error, WB_ERROR_UNAVAILABLE,
                    "kernel %s was compiled for %.200s, whose instructions this machine lacks",
@@ -272,5 +307,5 @@ wb_status wb_kernel_run(const wb_kernel *kernel, const wb_kernel_arguments *argu
   fesetenv(FE_DFL_ENV);
   kernel->code.entry(&own, first_book, end_book);
   fesetenv(&environment);
-  return report_fault(kernel, &fault, error);
+  return wb_kernel_report_fault(kernel, &fault, error);
 }

@@ -24,6 +24,10 @@ typedef struct wb_kernel_options {
   bool keep_text;       /* keep LLVM IR and assembly for wb_kernel_text; also if $WB_DUMP is set */
   bool no_passes;       /* compile the program as it is, LLVM unoptimised too (debugging) */
   bool interpret;       /* do not compile: launches run in the interpreter */
+  int32_t sm;           /* compile for an NVIDIA GPU: 80 or 90; 0: for this host. Devices set it */
+  wb_placement placement; /* on a GPU: where slabs are; also from $WB_PLACEMENT: auto, shared,
+                             split or global */
+  int32_t warps;          /* on a GPU: warps of a block, 1..32; 0: chosen */
 } wb_kernel_options;
 
 /* How long each stage took, in seconds; 0 where the kernel came from the cache. */
@@ -50,9 +54,9 @@ typedef struct wb_kernel_report {
 } wb_kernel_report;
 
 typedef enum wb_kernel_text_kind {
-  WB_KERNEL_TEXT_PROGRAM, /* the program after passes; always there */
-  WB_KERNEL_TEXT_LLVM_IR, /* only with keep_text */
-  WB_KERNEL_TEXT_ASSEMBLY /* only with keep_text */
+  WB_KERNEL_TEXT_PROGRAM,  /* the program after passes; always there */
+  WB_KERNEL_TEXT_LLVM_IR,  /* only with keep_text */
+  WB_KERNEL_TEXT_ASSEMBLY, /* only with keep_text; for a GPU always there: PTX */
 } wb_kernel_text_kind;
 
 WB_API wb_status wb_kernel_cache_new(wb_kernel_cache **out, wb_error *error);
@@ -76,6 +80,7 @@ WB_API void wb_kernel_release(wb_kernel *kernel); /* NULL is fine */
 WB_API void wb_kernel_describe(const wb_kernel *kernel, wb_kernel_report *report);
 WB_API const char *wb_kernel_text(const wb_kernel *kernel, wb_kernel_text_kind kind); /* or NULL */
 WB_API const void *wb_kernel_object(const wb_kernel *kernel, size_t *bytes);
+WB_API const wb_gpu_code *wb_kernel_gpu(const wb_kernel *kernel);    /* its ptx is NULL on a host */
 WB_API const wb_program *wb_kernel_program(const wb_kernel *kernel); /* after passes */
 
 /* Runs books [first_book, end_book) on the calling thread, in host memory. The arguments must fit the

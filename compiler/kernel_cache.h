@@ -12,4 +12,15 @@ wb_kernel *wb_kernel_cache_get(wb_kernel_cache *cache, wb_hash128 key);
 wb_status wb_kernel_cache_put(wb_kernel_cache *cache, wb_hash128 key, wb_kernel **kernel,
                               wb_error *error);
 
+/* What a device made of the kernel, once; detached when the kernel goes. A kernel of one device's
+ * cache belongs to that device's thread. */
+void *wb_kernel_attached(const wb_kernel *kernel);
+void wb_kernel_attach(wb_kernel *kernel, void *attached, void (*detach)(void *attached));
+
+/* Whether it was compiled to verify promises. */
+bool wb_kernel_checks(const wb_kernel *kernel);
+
+/* The error of a broken promise; WB_OK if there is none (op -1). */
+wb_status wb_kernel_report_fault(const wb_kernel *kernel, const wb_fault *fault, wb_error *error);
+
 #endif

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { WB_LOWERING_VERSION = 1 };
+enum { WB_LOWERING_VERSION = 2 };
 
 typedef struct wb_lower_request {
   const wb_program *program; /* verified; its name is the entry's symbol */
@@ -22,6 +22,10 @@ typedef struct wb_lower_request {
   bool check;                /* verify promises, report into wb_kernel_arguments.fault */
   bool want_ir, want_assembly;
   bool unoptimised; /* skip LLVM's optional passes (compile time, debugging) */
+  /* for a GPU: `cpu` and `features` are not looked at, nothing is loaded */
+  int32_t sm;             /* 0: a host; 80 or 90: an NVIDIA GPU of at least that capability */
+  wb_placement placement; /* of slabs */
+  int32_t warps;          /* of a block; 0: chosen */
 } wb_lower_request;
 
 /* Everything but `code` is malloc'ed by the module and freed by its release function. */
@@ -33,6 +37,7 @@ typedef struct wb_lower_result {
   char *ir;             /* LLVM IR after optimisation, or NULL */
   char *assembly;       /* or NULL */
   char *target;         /* "x86_64-pc-linux-gnu znver3 +avx2,..." : what it was compiled for */
+  wb_gpu_code gpu;      /* instead of entry, code and object */
   int64_t instructions; /* static count of machine instructions; -1 unknown */
   double seconds_translate, seconds_optimise, seconds_generate, seconds_load;
 } wb_lower_result;

@@ -202,7 +202,7 @@ typedef struct wb_fault {
   int64_t index; /* the index, row or value that broke it */
 } wb_fault;
 
-/* The struct a compiled kernel is called with; its layout is part of the kernel ABI. */
+/* The struct a kernel compiled for a host is called with; its layout is part of the kernel ABI. */
 typedef struct wb_kernel_arguments {
   void *slabs;         /* aligned to WB_SLAB_ALIGNMENT; the slab of book b is at b * slab_stride */
   int64_t slab_stride; /* bytes, a multiple of WB_SLAB_ALIGNMENT */
@@ -215,6 +215,32 @@ typedef struct wb_kernel_arguments {
 /* Runs the books first_book <= b < end_book, one after another. */
 typedef void (*wb_kernel_entry)(const wb_kernel_arguments *arguments, int64_t first_book,
                                 int64_t end_book);
+
+/* ---- kernels for a GPU ----
+ *
+ * A kernel is a PTX entry with the program's name. One warp runs one book; a block has `warps` of
+ * them: book = first_book + ctaid.x * warps + warp of the block; a warp whose book is not below
+ * end_book ends at once. Blocks never wait for each other, warps neither. Its parameters are 8 bytes
+ * each: slabs, slab_stride, first_book, end_book, fault; then data, length, stride of each buffer of a
+ * launch; then the scalars. Pointers are global addresses. */
+enum { WB_GPU_FIXED_PARAMETERS = 5, WB_GPU_BUFFER_PARAMETERS = 3 };
+
+/* Where a slab is while its book runs. */
+typedef enum wb_placement {
+  WB_PLACEMENT_AUTO,   /* by how many warps a multiprocessor then holds */
+  WB_PLACEMENT_SHARED, /* all of it in shared memory, copied in and out */
+  WB_PLACEMENT_SPLIT,  /* small arrays in shared memory, the rest in global memory */
+  WB_PLACEMENT_GLOBAL
+} wb_placement;
+
+typedef struct wb_gpu_code {
+  char *ptx;            /* text, ends in NUL; NULL: not for a GPU */
+  int32_t sm;           /* 80, 90: the lowest capability it runs on */
+  int32_t warps;        /* of a block */
+  int32_t shared_bytes; /* dynamic, per warp */
+  wb_placement placement;
+  char report[256]; /* why it was placed so, one line */
+} wb_gpu_code;
 
 #ifdef __cplusplus
 }

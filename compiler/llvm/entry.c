@@ -291,6 +291,7 @@ static void release(wb_lower_result *result) {
   free(result->ir);
   free(result->assembly);
   free(result->target);
+  free(result->gpu.ptx);
   *result = (wb_lower_result){0};
 }
 
