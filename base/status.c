@@ -1,4 +1,5 @@
 /* Status names and error texts. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -30,15 +31,20 @@ wb_status wb_error_prefix(wb_error *error, const char *format, ...) {
   if (error == NULL) {
     return WB_ERROR_INTERNAL;
   }
-  char old[WB_ERROR_TEXT_BYTES];
-  memcpy(old, error->text, sizeof old);
+  char prefix[WB_ERROR_TEXT_BYTES];
   va_list arguments;
   va_start(arguments, format);
-  int used = vsnprintf(error->text, sizeof error->text, format, arguments);
+  (void)vsnprintf(prefix, sizeof prefix - 2, format, arguments);
   va_end(arguments);
-  size_t at = used < 0 ? 0 : (size_t)used;
-  if (at < sizeof error->text - 1) {
-    (void)snprintf(error->text + at, sizeof error->text - at, ": %s", old);
-  }
+  size_t before = strlen(prefix);
+  memcpy(prefix + before, ": ", 2);
+  before += 2;
+  /* the old text moves back and loses what no longer fits */
+  size_t room = sizeof error->text - before;
+  size_t kept = strnlen(error->text, sizeof error->text - 1);
+  kept = kept < room ? kept : room - (room > 0);
+  memmove(error->text + before, error->text, kept);
+  memcpy(error->text, prefix, before);
+  error->text[before + kept] = '\0';
   return error->status;
 }
