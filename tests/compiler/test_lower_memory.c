@@ -49,6 +49,14 @@ static val as_element(wb_builder *b, wb_element element, val x) {
   return wb_element_type(element) == WB_TYPE_F32 ? from_bits(x) : x;
 }
 
+/* The element that holds what a load gives. */
+static wb_element as_loaded(wb_element element) {
+  wb_type type = wb_element_type(element);
+  return type == WB_TYPE_I64   ? WB_ELEMENT_I64
+         : type == WB_TYPE_F32 ? WB_ELEMENT_F32
+                               : WB_ELEMENT_I32;
+}
+
 /* Reads and writes one object at each index: elements, rows, masked rows, gathers, scatters. What is
  * read is written to `out`, each access to a place of its own. */
 static void access_all(wb_builder *b, array object, array out, wb_element element, array list,
@@ -85,17 +93,13 @@ static wb_program *build(wb_element element, where at, bool wide, int64_t length
   wb_layout_add(layout, "after", WB_ELEMENT_I32, 7, 0, &after, &error);
   cr_assert_eq(wb_builder_new("memory", 32, layout, &b, &error), WB_OK, "%s", error.text);
   array list = buffer_shared("list", I64);
-  array out = wb_build_buffer(b, WB_HERE, "out", element, false, true, 0);
+  wb_element other = element == WB_ELEMENT_I64 ? WB_ELEMENT_U8 : WB_ELEMENT_I64;
+  wb_element seen = through_view ? other : element;
+  array out = wb_build_buffer(b, WB_HERE, "out", as_loaded(seen), false, true, 0);
   array buffer = wb_build_buffer(b, WB_HERE, "buffer", element, at == IN_SHARED_BUFFER, true, fill);
   if (at != IN_ARRAY) target = buffer;
-  if (through_view) {
-    bool narrow = element != WB_ELEMENT_I64;
-    array shown = wb_build_view(b, WB_HERE, target, narrow ? WB_ELEMENT_I64 : WB_ELEMENT_U8);
-    array out_shown = wb_build_view(b, WB_HERE, out, narrow ? WB_ELEMENT_I64 : WB_ELEMENT_U8);
-    access_all(b, shown, out_shown, narrow ? WB_ELEMENT_I64 : WB_ELEMENT_U8, list, wide);
-  } else {
-    access_all(b, target, out, element, list, wide);
-  }
+  if (through_view) target = wb_build_view(b, WB_HERE, target, other);
+  access_all(b, target, out, seen, list, wide);
   wb_layout_free(layout);
   wb_program *program = NULL;
   cr_assert_eq(wb_builder_finish(b, &program, &error), WB_OK, "%s", error.text);
@@ -159,6 +163,52 @@ Test(lower_memory, a_buffer_of_no_elements_is_never_touched) {
   test_memory_free(&m);
   wb_program_free(program);
 }
+
+/* ---- aliasing: a load must see every store to the same memory, whichever name it went through ---- */
+
+static void aliases(wb_builder *b, array whole, array out, val n) {
+  array bytes = view(whole, U8), words = view(whole, I64), floats = view(whole, F32);
+  val i = bit_and(n, 7);
+  for (int round = 0; round < 3; round++) {
+    val before = load(whole, i);
+    store(bytes, mul(i, 4), add(before, 1 + round));
+    val between = load(whole, i);
+    store(words, shr(i, 1), i64(mul(between, 7)));
+    store(floats, bit_xor(i, 1), f32(before));
+    val row = load_row(whole, 0);
+    store(whole, add(i, 16), sub(load(whole, i), between));
+    store(out, 2 * round, add(before, between));
+    store(out, 2 * round + 1, add(reduce_add(load_row(whole, 0)), reduce_add(row)));
+  }
+}
+
+static void check_aliases(bool buffer) {
+  wb_error error = {0};
+  wb_layout *layout;
+  wb_builder *b;
+  array whole;
+  wb_layout_new(&layout, &error);
+  wb_layout_add(layout, "whole", WB_ELEMENT_I32, 32, 0, &whole, &error);
+  wb_builder_new("aliases", 32, layout, &b, &error);
+  array other = buffer_per_book_out("buffer", I32);
+  array out = buffer_per_book_out("out", I32);
+  aliases(b, buffer ? other : whole, out, book_index());
+  wb_program *program = NULL;
+  cr_assert_eq(wb_builder_finish(b, &program, &error), WB_OK, "%s", error.text);
+  test_memory m;
+  test_memory_new(&m, program, 8, (int64_t[]){32, 8});
+  test_memory_fill(&m, 11);
+  char text[512];
+  for (const test_target *t = test_targets; t->cpu != NULL; t++) {
+    cr_expect(test_same(program, t, &m, 0, text, sizeof text), "%s: %s", t->cpu, text);
+  }
+  test_memory_free(&m);
+  wb_program_free(program);
+  wb_layout_free(layout);
+}
+
+Test(lower_memory, views_share_the_memory_of_an_array) { check_aliases(false); }
+Test(lower_memory, views_share_the_memory_of_a_buffer) { check_aliases(true); }
 
 /* ---- books ---- */
 
