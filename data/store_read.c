@@ -336,7 +336,7 @@ static wb_status open_image(const void *bytes, size_t size, hid_t *file, wb_erro
   snprintf(name, sizeof name, "warpbook-image-%p", (const void *)file);
   *file = -1;
   WB_TRY(check_superblock(bytes, size, error));
-  const hid_t access = wb_store_in_memory();
+  const hid_t access = wb_store_in_memory(4096);
   if (access >= 0 && H5Pset_file_image(access, (void *)(uintptr_t)bytes, size) >= 0) {
     *file = H5Fopen(name, H5F_ACC_RDONLY, access);
   }

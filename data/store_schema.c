@@ -96,9 +96,8 @@ const char *wb_store_reason(char text[WB_STORE_REASON_BYTES]) {
   return text[0] != 0 ? text : "unknown reason";
 }
 
-hid_t wb_store_in_memory(void) {
+hid_t wb_store_in_memory(size_t step) {
   const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-  const size_t step = 4 << 20;
   if (list >= 0 && (H5Pset_fapl_core(list, step, false) < 0 ||
                     H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) < 0 ||
                     H5Pset_libver_bounds(list, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0)) {

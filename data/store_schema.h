@@ -49,7 +49,8 @@ enum { WB_STORE_REASON_BYTES = 200 };
 /* HDF5's innermost reason for the call that has just failed, "unknown reason" if it has none. */
 const char *wb_store_reason(char text[WB_STORE_REASON_BYTES]);
 
-/* A property list for a file that lives in memory only; the caller closes it. */
-hid_t wb_store_in_memory(void);
+/* A property list for a file that lives in memory only and grows by `step` bytes; the caller closes
+ * it. */
+hid_t wb_store_in_memory(size_t step);
 
 #endif

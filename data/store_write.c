@@ -367,8 +367,16 @@ static herr_t keep_context(void *context) {
   return 0;
 }
 
+/* By how much the file grows when it is full: a fraction of what the tape takes in memory. */
+static size_t growth(const wb_tape *tape) {
+  enum { SMALLEST = 1 << 16, LARGEST = 1 << 24 };
+  const int64_t bytes = tape->record_count * 32 + tape->ref_count * 8 +
+                        tape->row_count * (32 + 24 * (int64_t)tape->levels);
+  return bytes / 16 < SMALLEST ? SMALLEST : bytes / 16 > LARGEST ? LARGEST : (size_t)(bytes / 16);
+}
+
 /* A new file in memory. Its name only has to differ from that of any other one open. */
-static hid_t create_in_memory(memory_file *memory) {
+static hid_t create_in_memory(memory_file *memory, size_t step) {
   char name[64];
   snprintf(name, sizeof name, "warpbook-tape-%p", (void *)memory);
   H5FD_file_image_callbacks_t callbacks = {.image_realloc = grow_bytes,
@@ -376,7 +384,7 @@ static hid_t create_in_memory(memory_file *memory) {
                                            .udata_copy = same_context,
                                            .udata_free = keep_context,
                                            .udata = memory};
-  const hid_t access = wb_store_in_memory();
+  const hid_t access = wb_store_in_memory(step);
   const hid_t list = H5Pcreate(H5P_FILE_CREATE);
   hid_t file = -1;
   if (access >= 0 && list >= 0 && H5Pset_file_image_callbacks(access, &callbacks) >= 0 &&
@@ -415,7 +423,7 @@ wb_status wb_store_write_image(const wb_tape *tape, void **bytes, size_t *size, 
   wb_store_quiet quiet;
   wb_store_quiet_begin(&quiet);
   memory_file memory = {NULL, 0};
-  const hid_t file = create_in_memory(&memory);
+  const hid_t file = create_in_memory(&memory, growth(tape));
   wb_status status = file < 0 ? fail_hdf5("the file", error) : write_parts(file, tape, error);
   if (file >= 0 && H5Fclose(file) < 0 && status == WB_OK) {
     status = fail_hdf5("the file", error);
