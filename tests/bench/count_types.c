@@ -47,8 +47,9 @@ static void launch(counter *c) {
   void counted_##n(counter *c) { launch(c); }
 COUNTED(0)
 COUNTED(1)
-COUNTED(2) COUNTED(3) COUNTED(4) COUNTED(5) COUNTED(6) COUNTED(7) COUNTED(8) COUNTED(9) COUNTED(10)
-    COUNTED(11) COUNTED(12) COUNTED(13) COUNTED(14) COUNTED(15) COUNTED(16)
+COUNTED(2)
+COUNTED(3) COUNTED(4) COUNTED(5) COUNTED(6) COUNTED(7) COUNTED(8) COUNTED(9) COUNTED(10) COUNTED(11)
+    COUNTED(12) COUNTED(13) COUNTED(14) COUNTED(15) COUNTED(16)
 
         static void put(counter *c, wb_record_type type, int side, int32_t ref, int32_t price,
                         int32_t qty, int flags) {
@@ -63,73 +64,59 @@ COUNTED(2) COUNTED(3) COUNTED(4) COUNTED(5) COUNTED(6) COUNTED(7) COUNTED(8) COU
 
 static int32_t scattered(int32_t i) { return i * 37 % ORDERS; }
 
-/* ORDERS bids below 100, ORDERS asks from 100 on, of 10 shares, references from c->next_ref on. */
+/* References that fill all rows of both sides evenly: old orders rest, new ones do not. */
+static int32_t old_ref(int32_t i) { return i / 2 + (i & 1) * ORDERS; }
+static int32_t new_ref(int32_t i) { return 1024 + old_ref(i); }
+static int32_t price_of(int32_t i, int32_t more) {
+  int32_t away = scattered(i / 2) / 6 + more;
+  return (i & 1) != 0 ? 100 + away : 99 - away;
+}
+
+/* ORDERS bids below 100, ORDERS asks from 100 on, of 10 shares; even i are bids. */
 static void fill_book(counter *c) {
   wb_book_rules rules = wb_book_rules_default();
   wb_slab_init(c->layout, c->slab, &rules);
   c->count = 0;
   for (int32_t i = 0; i < 2 * ORDERS; i++) {
-    int side = i & 1;
-    int32_t away = scattered(i / 2) / 6;
-    put(c, WB_RECORD_ADD, side, i, side != 0 ? 100 + away : 99 - away, 10, 0);
+    put(c, WB_RECORD_ADD, i & 1, old_ref(i), price_of(i, 0), 10, 0);
   }
   launch(c);
   c->count = 0;
 }
 
-static void adds(counter *c, int flags) {
-  for (int32_t i = 0; i < ORDERS; i++) {
-    int side = i & 1;
-    int32_t away = 1 + scattered(i) / 6;
-    put(c, WB_RECORD_ADD, side, 1000 + i, side != 0 ? 100 + away : 99 - away, 10, flags);
+/* One round of records that name the old orders, in a scattered order. */
+static void named(counter *c, wb_record_type type, int32_t qty, int32_t more) {
+  for (int32_t n = 0; n < 2 * ORDERS; n++) {
+    int32_t i = (n * 23 + 5) % (2 * ORDERS);
+    put(c, type, i & 1, old_ref(i), price_of(i, more), qty, 0);
   }
 }
 
-static void make_add(counter *c) { adds(c, 0); }
-static void make_post_only(counter *c) { adds(c, WB_FLAG_POST_ONLY); }
-static void make_ioc_misses(counter *c) { adds(c, WB_FLAG_IOC); }
-static void make_takes_part(counter *c) {
-  for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_ADD, i & 1, 1000 + i, 100 - (i & 1), 1, 0);
-}
-static void make_takes_one(counter *c) {
+/* New orders at prices `more` ticks behind the touch, or far across it. */
+static void adds(counter *c, int32_t qty, int flags) {
   for (int32_t i = 0; i < ORDERS; i++) {
-    put(c, WB_RECORD_ADD, i & 1, 1000 + i, (i & 1) != 0 ? 0 : 200, 10, 0);
+    put(c, WB_RECORD_ADD, i & 1, new_ref(i), price_of(i, 1), qty, flags);
   }
 }
-static void make_fok(counter *c) {
+static void takers(counter *c, wb_record_type type, int32_t qty, int flags) {
   for (int32_t i = 0; i < ORDERS; i++) {
-    put(c, WB_RECORD_ADD, i & 1, 1000 + i, (i & 1) != 0 ? 0 : 200, 10, WB_FLAG_FOK);
+    put(c, type, i & 1, new_ref(i), (i & 1) != 0 ? 0 : 200, qty, flags);
   }
 }
-static void make_market(counter *c) {
-  for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_MARKET, i & 1, 1000 + i, 0, 10, 0);
-}
-static void make_reduce(counter *c) {
-  for (int32_t i = 0; i < 2 * ORDERS; i++) put(c, WB_RECORD_REDUCE, i & 1, i, 0, 3, 0);
-}
-static void make_delete(counter *c) {
-  for (int32_t i = 0; i < ORDERS; i++) {
-    int32_t ref = 2 * ((i * 23 + 5) % ORDERS) + (i & 1);
-    put(c, WB_RECORD_DELETE, ref & 1, ref, 0, 0, 0);
-  }
-}
-static void make_amend_keeps(counter *c) {
-  for (int32_t i = 0; i < 2 * ORDERS; i++) {
-    int32_t away = scattered(i / 2) / 6;
-    put(c, WB_RECORD_AMEND, i & 1, i, (i & 1) != 0 ? 100 + away : 99 - away, 5, 0);
-  }
-}
-static void make_amend_moves(counter *c) {
-  for (int32_t i = 0; i < 2 * ORDERS; i++) {
-    put(c, WB_RECORD_AMEND, i & 1, i, (i & 1) != 0 ? 110 : 89, 5, 0);
-  }
-}
-static void make_execute(counter *c) {
-  for (int32_t i = 0; i < 2 * ORDERS; i++) put(c, WB_RECORD_EXECUTE, i & 1, i, 0, 10, 0);
-}
-static void make_execute_part(counter *c) {
-  for (int32_t i = 0; i < 2 * ORDERS; i++) put(c, WB_RECORD_EXECUTE, i & 1, i, 0, 4, 0);
-}
+
+static void make_add(counter *c) { adds(c, 10, 0); }
+static void make_post_only(counter *c) { adds(c, 10, WB_FLAG_POST_ONLY); }
+static void make_ioc_misses(counter *c) { adds(c, 10, WB_FLAG_IOC); }
+static void make_takes_part(counter *c) { takers(c, WB_RECORD_ADD, 1, 0); }
+static void make_takes_one(counter *c) { takers(c, WB_RECORD_ADD, 10, 0); }
+static void make_fok(counter *c) { takers(c, WB_RECORD_ADD, 10, WB_FLAG_FOK); }
+static void make_market(counter *c) { takers(c, WB_RECORD_MARKET, 10, 0); }
+static void make_reduce(counter *c) { named(c, WB_RECORD_REDUCE, 3, 0); }
+static void make_delete(counter *c) { named(c, WB_RECORD_DELETE, 0, 0); }
+static void make_amend_keeps(counter *c) { named(c, WB_RECORD_AMEND, 5, 0); }
+static void make_amend_moves(counter *c) { named(c, WB_RECORD_AMEND, 5, 9); }
+static void make_execute(counter *c) { named(c, WB_RECORD_EXECUTE, 10, 0); }
+static void make_execute_part(counter *c) { named(c, WB_RECORD_EXECUTE, 4, 0); }
 static void make_note(counter *c) {
   for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_NOTE, 0, 0, 0, 10, 0);
 }
@@ -137,7 +124,7 @@ static void make_state(counter *c) {
   for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_STATE, 0, 0, 0, 0, 0);
 }
 static void make_absent(counter *c) {
-  for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_DELETE, i & 1, 5000 + i, 0, 0, 0);
+  for (int32_t i = 0; i < ORDERS; i++) put(c, WB_RECORD_DELETE, i & 1, new_ref(i), 0, 0, 0);
 }
 static void make_nothing(counter *c) { c->count = 0; }
 

@@ -1,6 +1,7 @@
 /* Running one episode through the reference and two books of a kernel; see diff.h. */
 #include "diff.h"
 
+#include "compiler/interp.h"
 #include "compiler/kernel.h"
 #include "kernels/slab.h"
 #include "sim/reference.h"
@@ -17,13 +18,16 @@ enum {
   BATCH_ROOM = 1 << 16, /* trades */
   ROW_DEPTH = 4,        /* levels of a book row */
   LEVELS_MOST = 16,
-  TRADES_MOST = 8192 /* of one record */
+  STEPS_MOST = 3000000, /* of one interpreted launch: far more than any needs */
+  TRADES_MOST = 8192    /* of one record */
 };
 
 struct diff_engine {
   diff_config config;
   wb_book_layout *layout;
-  wb_kernel *run;
+  diff_target target;
+  wb_program *program;
+  wb_kernel *run; /* compiled only */
   wb_kernel *queries[WB_QUERY_COUNT];
   int64_t slab_bytes;
   char *slabs;
@@ -46,26 +50,30 @@ static wb_status compile(const wb_program *program, diff_target target, wb_kerne
   return wb_kernel_compile(NULL, program, &options, out, NULL, error);
 }
 
-static wb_status open_engine(diff_engine *e, diff_target target, wb_error *error) {
-  wb_program *program;
+static wb_status open_engine(diff_engine *e, diff_mutation *mutate, void *context,
+                             wb_error *error) {
   WB_TRY(wb_book_layout_new(e->config.rules.capacity, &e->layout, error));
-  WB_TRY(wb_run_program_build(e->layout, &e->config.features, &program, error));
-  wb_status status = compile(program, target, &e->run, error);
-  wb_program_free(program);
+  WB_TRY(wb_run_program_build(e->layout, &e->config.features, &e->program, error));
+  if (mutate != NULL) WB_TRY(mutate(context, e->program, error));
+  if (e->target == DIFF_COMPILED) WB_TRY(compile(e->program, e->target, &e->run, error));
+  wb_status status = WB_OK;
   for (int q = 0; q < WB_QUERY_COUNT && status == WB_OK; q++) {
-    WB_TRY(wb_query_program_build(e->layout, (wb_query)q, &program, error));
-    status = compile(program, target, &e->queries[q], error);
-    wb_program_free(program);
+    wb_program *query;
+    WB_TRY(wb_query_program_build(e->layout, (wb_query)q, &query, error));
+    status = compile(query, e->target, &e->queries[q], error);
+    wb_program_free(query);
   }
   return status;
 }
 
-diff_engine *diff_engine_new(const diff_config *config, diff_target target, wb_error *error) {
+diff_engine *diff_engine_new(const diff_config *config, diff_target target, diff_mutation *mutate,
+                             void *context, wb_error *error) {
   diff_engine *e = calloc(1, sizeof *e);
   if (e == NULL) abort();
   e->config = *config;
+  e->target = target;
   e->check_every = target == DIFF_INTERPRETER ? 40 : 250;
-  if (open_engine(e, target, error) != WB_OK) {
+  if (open_engine(e, mutate, context, error) != WB_OK) {
     diff_engine_free(e);
     return NULL;
   }
@@ -80,6 +88,7 @@ diff_engine *diff_engine_new(const diff_config *config, diff_target target, wb_e
 void diff_engine_free(diff_engine *e) {
   if (e == NULL) return;
   wb_book_layout_free(e->layout);
+  wb_program_free(e->program);
   wb_kernel_release(e->run);
   for (int q = 0; q < WB_QUERY_COUNT; q++) wb_kernel_release(e->queries[q]);
   free(e->slabs);
@@ -160,7 +169,11 @@ static bool launch(comparison *c, int book, int64_t limit, int64_t room) {
   wb_fault fault = {.op = -1};
   wb_kernel_arguments arguments = {e->slabs, e->slab_bytes, buffers, scalars, &fault};
   wb_error error = {0};
-  if (wb_kernel_run(e->run, &arguments, book, book + 1, &error) != WB_OK) {
+  wb_status status =
+      e->target == DIFF_COMPILED
+          ? wb_kernel_run(e->run, &arguments, book, book + 1, &error)
+          : wb_interpret(e->program, &arguments, book, book + 1, limit * STEPS_MOST, &error);
+  if (status != WB_OK) {
     return differs(c, "kernel: %s", error.text);
   }
   if (head_of(c, book)[WB_HEAD_FAULT] != 0) return differs(c, "kernel: stopped");
@@ -586,7 +599,7 @@ static bool run_config(int32_t number, diff_target target, uint64_t seed, int64_
                        diff_coverage *coverage, FILE *out) {
   diff_config config = diff_config_make(number);
   wb_error error = {0};
-  diff_engine *engine = diff_engine_new(&config, target, &error);
+  diff_engine *engine = diff_engine_new(&config, target, NULL, NULL, &error);
   if (engine == NULL) {
     fprintf(out, "configuration %d: %s\n", number, error.text);
     return false;

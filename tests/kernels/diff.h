@@ -83,8 +83,12 @@ typedef enum diff_target { DIFF_INTERPRETER, DIFF_COMPILED } diff_target;
 
 typedef struct diff_engine diff_engine; /* a configuration with its kernels */
 
-/* NULL with `error` filled in if the kernels cannot be had. */
-diff_engine *diff_engine_new(const diff_config *config, diff_target target, wb_error *error);
+/* Changes a program before it is used, to plant a fault. */
+typedef wb_status diff_mutation(void *context, wb_program *program, wb_error *error);
+
+/* NULL with `error` filled in if the kernels cannot be had. `mutate` may be NULL. */
+diff_engine *diff_engine_new(const diff_config *config, diff_target target, diff_mutation *mutate,
+                             void *context, wb_error *error);
 void diff_engine_free(diff_engine *engine);
 
 typedef struct diff_failure {

@@ -11,7 +11,7 @@ static void expect_equal(int32_t number, diff_episode episode) {
   rules.tick_size = episode.rules.tick_size;
   episode.rules = rules;
   wb_error error = {0};
-  diff_engine *engine = diff_engine_new(&config, DIFF_INTERPRETER, &error);
+  diff_engine *engine = diff_engine_new(&config, DIFF_INTERPRETER, NULL, NULL, &error);
   cr_assert_not_null(engine, "%s", error.text);
   diff_failure failure;
   bool same = diff_run(engine, &episode, 1, NULL, &failure);
