@@ -42,17 +42,16 @@ static void launch(counter *c) {
 }
 
 /* one function for each kind, which a profiler can tell from the others */
-#define COUNTED(n)                                        \
+#define KIND_NUMBERS(X) \
+  X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)
+#define X(n)                                              \
   __attribute__((noinline)) void counted_##n(counter *c); \
   void counted_##n(counter *c) { launch(c); }
-COUNTED(0)
-COUNTED(1)
-COUNTED(2)
-COUNTED(3) COUNTED(4) COUNTED(5) COUNTED(6) COUNTED(7) COUNTED(8) COUNTED(9) COUNTED(10) COUNTED(11)
-    COUNTED(12) COUNTED(13) COUNTED(14) COUNTED(15) COUNTED(16)
+KIND_NUMBERS(X)
+#undef X
 
-        static void put(counter *c, wb_record_type type, int side, int32_t ref, int32_t price,
-                        int32_t qty, int flags) {
+static void put(counter *c, wb_record_type type, int side, int32_t ref, int32_t price, int32_t qty,
+                int flags) {
   c->records[c->count++] = (wb_record){.ref = ref,
                                        .price = price,
                                        .qty = qty,
