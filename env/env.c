@@ -1,0 +1,652 @@
+/* An environment's life, its launches, resets and steps. */
+#include "env/world.h"
+
+#include "env/features.h"
+#include "env/state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+wb_env_config wb_env_config_default(void) {
+  wb_env_config config;
+  memset(&config, 0, sizeof config);
+  config.size = sizeof config;
+  config.device = "cpu";
+  config.envs = 1;
+  config.rules = wb_book_rules_default();
+  config.snapshot_messages = 1000;
+  config.messages_per_step = 100;
+  config.step_ms = 1000;
+  config.episode_messages = 5000;
+  config.levels = 10;
+  return config;
+}
+
+wb_status env_report(wb_env *env, wb_status status, const wb_error *own, wb_error *error) {
+  if (status == WB_OK) return WB_OK;
+  env->last = *own;
+  if (error != NULL) *error = *own;
+  return status;
+}
+
+const char *wb_env_error(const wb_env *env) { return env->last.text; }
+
+/* ---- checking a configuration ---- */
+
+static wb_status check_range(const char *field, int64_t given, int64_t least, int64_t most,
+                             wb_error *error) {
+  if (given >= least && given <= most) return WB_OK;
+  return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                 "env: %s: expected %" PRId64 " to %" PRId64 ", got %" PRId64, field, least, most,
+                 given);
+}
+
+static wb_status check_config(const wb_env_config *c, wb_error *error) {
+  if (c->size != sizeof *c) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "env: config.size: expected %zu (use wb_env_config_default), got %zu", sizeof *c,
+                   c->size);
+  }
+  const struct {
+    const char *field;
+    int64_t given, least, most;
+  } ranges[] = {
+      {"envs", c->envs, 1, WB_ENV_ENVS_MAX},
+      {"levels", c->levels, 1, WB_ENV_LEVELS_MAX},
+      {"agent_groups", c->agent_groups, 1, WB_ENV_GROUPS_MAX},
+      {"clock", (int64_t)c->clock, 0, WB_ENV_CLOCK_FILL},
+      {"autoreset", (int64_t)c->autoreset, 0, WB_ENV_AUTORESET_DISABLED},
+      {"windows", (int64_t)c->windows, 0, WB_ENV_WINDOWS_SEQUENTIAL},
+      {"record_room", c->record_room, 0, 1 << 24},
+      {"messages_per_step", c->messages_per_step, 1, 1000000000},
+      {"step_ms", c->step_ms, 1, 86400000},
+      {"episode_messages", c->episode_messages, 0, 2000000000},
+      {"episode_seconds", c->episode_seconds, 0, 86400},
+  };
+  for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+    WB_TRY(check_range(ranges[i].field, ranges[i].given, ranges[i].least, ranges[i].most, error));
+  }
+  if (c->agents == NULL) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT, "env: agents: expected %d groups, got NULL",
+                   c->agent_groups);
+  }
+  if (c->share != NULL) return WB_OK;
+  if (c->tapes == NULL || c->tape_count < 1) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT, "env: tapes: expected at least 1, got %d",
+                   c->tapes == NULL ? 0 : c->tape_count);
+  }
+  WB_TRY(wb_book_rules_check(&c->rules, error));
+  if (c->snapshot_seconds < 0 || (c->snapshot_seconds == 0 && c->snapshot_messages < 1)) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "env: snapshot_messages or snapshot_seconds: expected at least 1, got %d and %d",
+                   c->snapshot_messages, c->snapshot_seconds);
+  }
+  if (c->from_ns < 0 || c->to_ns < 0 || (c->to_ns > 0 && c->to_ns <= c->from_ns)) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "env: from_ns and to_ns: expected 0 <= from < to, or to 0, got %" PRId64
+                   " and %" PRId64,
+                   c->from_ns, c->to_ns);
+  }
+  return WB_OK;
+}
+
+/* ---- agents ---- */
+
+static wb_status find_space(const wb_env_task *task, const char *name, int32_t group,
+                            const wb_env_action_space **out, wb_error *error) {
+  for (int32_t i = 0; i < task->action_space_count; i++) {
+    if (name == NULL || strcmp(task->action_spaces[i].name, name) == 0) {
+      *out = &task->action_spaces[i];
+      return WB_OK;
+    }
+  }
+  char names[256] = "";
+  for (int32_t i = 0; i < task->action_space_count; i++) {
+    size_t used = strlen(names);
+    (void)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
+                   task->action_spaces[i].name);
+  }
+  return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                 "env: agents[%d].actions: expected one of %s, got \"%.60s\"", group, names, name);
+}
+
+static wb_status open_groups(wb_env *env, const wb_env_config *config, wb_error *error) {
+  env->group_count = config->agent_groups;
+  env->parameters = COMMON_PARAMETERS;
+  for (int32_t g = 0; g < config->agent_groups; g++) {
+    const wb_env_agents *given = &config->agents[g];
+    env_group *group = &env->groups[g];
+    group->task = env_task_find(given->task);
+    if (group->task == NULL) {
+      return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                     "env: agents[%d].task: expected execution or market_making, got \"%.60s\"", g,
+                     given->task == NULL ? "(null)" : given->task);
+    }
+    WB_TRY(find_space(&group->task->public, given->actions, g, &group->space, error));
+    WB_TRY(check_range("agents: count", given->count, 1, WB_ENV_AGENTS_MAX, error));
+    group->first = env->agents;
+    group->count = given->count;
+    group->parameters = env->parameters;
+    env->agents += given->count;
+    env->parameters += group->task->public.parameter_count;
+    const wb_env_action_space *space = group->space;
+    if (space->components > env->components) env->components = space->components;
+    int32_t choices = space->choices > 0 ? space->choices : 1;
+    if (choices > env->choices) env->choices = choices;
+    if (group->task->public.slots > env->slots) env->slots = group->task->public.slots;
+  }
+  return check_range("agents in all groups", env->agents, 1, WB_ENV_AGENTS_MAX, error);
+}
+
+/* What agents' messages may be: the plain types, marked so only where the slots' space allows it. */
+static wb_book_features features_of_orders(const wb_env *env) {
+  wb_book_features f = wb_features_none(&env->rules);
+  f.types = 1u << WB_RECORD_ADD | 1u << WB_RECORD_MARKET | 1u << WB_RECORD_REDUCE |
+            1u << WB_RECORD_DELETE;
+  f.flags = WB_FLAG_SIDE;
+  for (int32_t g = 0; g < env->group_count; g++) {
+    if (strcmp(env->groups[g].space->name, "slots") == 0) {
+      f.flags |= WB_FLAG_IOC | WB_FLAG_POST_ONLY;
+    }
+  }
+  f.agents = true;
+  f.states = env->data->features.states;
+  f.unique_refs = true;
+  return f;
+}
+
+/* ---- memory ---- */
+
+int64_t env_element_bytes(env_buffer which) {
+  static const wb_element elements[BUFFER_COUNT] = {
+#define X(id, name, element, kind, fill) WB_ELEMENT_##element,
+      ENV_BUFFERS(X)
+#undef X
+  };
+  return wb_element_bytes(elements[which]);
+}
+
+static void measure_buffers(wb_env *env) {
+  int64_t a = env->agents;
+  int64_t *n = env->lengths;
+  n[BUFFER_PARAMETERS] = env->parameters;
+  n[BUFFER_SEEDS] = n[BUFFER_NEXT] = 1;
+  n[BUFFER_ACTION] = a * env->components;
+  n[BUFFER_OBSERVATION] = a * env->features;
+  n[BUFFER_FINAL] = env->autoreset == WB_ENV_AUTORESET_SAME_STEP ? a * env->features : 0;
+  n[BUFFER_MASK] = a * env->choices;
+  n[BUFFER_REWARD] = n[BUFFER_PROFIT] = n[BUFFER_FEES] = a;
+  n[BUFFER_TERMINATED] = n[BUFFER_TRUNCATED] = a;
+  n[BUFFER_DONE] = n[BUFFER_REASON] = n[BUFFER_ELAPSED] = n[BUFFER_MESSAGES] = 1;
+  n[BUFFER_WINDOW] = n[BUFFER_EPISODE] = n[BUFFER_ERRORS] = 1;
+  n[BUFFER_STATISTICS] = a * STAT_COUNT;
+  n[BUFFER_RING] = (int64_t)env->record_room * 4;
+  n[BUFFER_RING_COUNT] = env->record_room > 0;
+}
+
+static wb_status allocate_buffers(wb_env *env, wb_error *error) {
+  measure_buffers(env);
+  for (int i = 0; i < BUFFER_COUNT; i++) {
+    void *memory = NULL;
+    if (env->lengths[i] == 0) continue;
+    size_t bytes = (size_t)env->envs * (size_t)(env->lengths[i] * env_element_bytes((env_buffer)i));
+    wb_status status = wb_device_allocate(env->device, bytes, &memory, error);
+    if (status != WB_OK) {
+      (void)wb_error_prefix(error, "env: buffers of %d environments", env->envs);
+      return status;
+    }
+    env->memory[i] = memory;
+  }
+  /* what a reset is asked for; lengths of their own at each launch */
+  env->lengths[BUFFER_CHOSEN] = env->lengths[BUFFER_STARTS] = 1;
+  env->observation = (float *)(void *)env->memory[BUFFER_OBSERVATION];
+  env->env_stride = env->lengths[BUFFER_OBSERVATION];
+  env->slot_count = 1;
+  return WB_OK;
+}
+
+static wb_status make_slabs(wb_env *env, wb_error *error) {
+  void *memory = NULL;
+  size_t bytes = (size_t)env->layout.stride;
+  env->image = aligned_alloc(WB_SLAB_ALIGNMENT, bytes);
+  if (env->image == NULL) {
+    return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory for a slab of %zu bytes", bytes);
+  }
+  wb_status status = wb_device_allocate(env->device, (size_t)env->envs * bytes, &memory, error);
+  if (status != WB_OK) {
+    (void)wb_error_prefix(error, "env: slabs of %d environments at %zu bytes each", env->envs,
+                          bytes);
+    return status;
+  }
+  env->slabs = memory;
+  memset(env->image, 0, bytes);
+  wb_slab_init(env->layout.book, env->image, &env->rules);
+  int64_t *cells =
+      (int64_t *)(void *)(env->image +
+                          wb_layout_object(env->layout.book->layout, env->layout.env)->offset);
+  cells[ENV_EPISODE] = -1;
+  for (int32_t e = 0; e < env->envs; e++) {
+    WB_TRY(wb_device_write(env->device, env->slabs + (size_t)e * bytes, env->image, bytes, error));
+  }
+  return WB_OK;
+}
+
+static wb_status default_seeds(wb_env *env, wb_error *error) {
+  int64_t *seeds = malloc((size_t)env->envs * sizeof *seeds);
+  if (seeds == NULL) {
+    return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory for %d seeds", env->envs);
+  }
+  for (int32_t e = 0; e < env->envs; e++) seeds[e] = e;
+  wb_status status = wb_env_set_seeds(env, seeds, error);
+  free(seeds);
+  return status;
+}
+
+/* ---- kernels ---- */
+
+typedef wb_status program_function(const wb_env *env, wb_program **out, wb_error *error);
+
+static wb_status build(const wb_env *env, env_kernel which, wb_program **program, wb_error *error) {
+  static program_function *const functions[] = {
+      [KERNEL_STEP] = step_program,       [KERNEL_RESET] = reset_program,
+      [KERNEL_OBSERVE] = observe_program, [KERNEL_TRUNCATE] = truncate_program,
+      [KERNEL_HASH] = hash_program,
+  };
+  if ((int)which >= (int)POLICY_FIRST) return policy_program(env, which, program, error);
+  return functions[which](env, program, error);
+}
+
+static double time_of(const wb_kernel_report *report) {
+  const wb_kernel_times *t = &report->times;
+  return t->passes + t->open + t->translate + t->optimise + t->generate + t->load;
+}
+
+static wb_status compile_program(wb_env *env, wb_program *program, wb_kernel **kernel,
+                                 wb_error *error) {
+  wb_kernel_report report;
+  wb_status status = wb_device_compile(env->device, program, &env->options, kernel, &report, error);
+  wb_program_free(program);
+  if (status == WB_OK) env->compile_seconds += time_of(&report);
+  return status;
+}
+
+wb_status env_compile(wb_env *env, env_kernel which, wb_error *error) {
+  if (env->kernels[which] != NULL) return WB_OK;
+  wb_program *program = NULL;
+  WB_TRY(build(env, which, &program, error));
+  return compile_program(env, program, &env->kernels[which], error);
+}
+
+static wb_status compile_copy(wb_env *env, env_copy which, wb_error *error) {
+  if (env->copies[which] != NULL) return WB_OK;
+  wb_program *program = NULL;
+  WB_TRY(copy_program(env, which, &program, error));
+  return compile_program(env, program, &env->copies[which], error);
+}
+
+/* ---- launches ---- */
+
+void env_fill_buffers(const wb_env *env, wb_buffer_argument buffers[BUFFER_COUNT]) {
+  const env_data *data = env->data;
+  for (int i = 0; i < BUFFER_COUNT; i++) {
+    int64_t length = env->memory[i] == NULL ? 0 : env->lengths[i];
+    buffers[i] = (wb_buffer_argument){env->memory[i], length, length};
+  }
+  buffers[BUFFER_RECORDS] = (wb_buffer_argument){data->records, data->record_count * 4, 0};
+  buffers[BUFFER_POOL] =
+      (wb_buffer_argument){data->pool, data->window_count * data->snapshot_words, 0};
+  buffers[BUFFER_WINDOWS] =
+      (wb_buffer_argument){data->window_rows, (int64_t)data->window_count * WINDOW_CELLS, 0};
+  buffers[BUFFER_CHOICES] = (wb_buffer_argument){env->memory[BUFFER_CHOICES], env->choice_count, 0};
+  int64_t seen = (env->envs - 1) * env->env_stride + (env->slot_count - 1) * env->slot_stride +
+                 (int64_t)env->agents * env->features;
+  buffers[BUFFER_OBSERVATION] = (wb_buffer_argument){env->observation, seen, 0};
+  /* kernels read it only */
+  buffers[BUFFER_SLOT] =
+      (wb_buffer_argument){(void *)(uintptr_t)env->slot, env->slot == NULL ? 0 : 1, 0};
+}
+
+static wb_status launch_with(wb_env *env, env_kernel which, int64_t group,
+                             const wb_buffer_argument buffers[BUFFER_COUNT], wb_error *error) {
+  const int64_t scalars[SCALAR_COUNT] = {
+      [SCALAR_RUN_SEED] = (int64_t)env->seed,          [SCALAR_CHOICE_COUNT] = env->choice_count,
+      [SCALAR_WINDOW_COUNT] = env->data->window_count, [SCALAR_ENV_STRIDE] = env->env_stride,
+      [SCALAR_SLOT_STRIDE] = env->slot_stride,         [SCALAR_SLOTS] = env->slot_count,
+      [SCALAR_RING_ROOM] = env->record_room,           [SCALAR_GROUP] = group,
+  };
+  const wb_launch launch = {.slabs = env->slabs,
+                            .slab_stride = env->layout.stride,
+                            .books = env->envs,
+                            .buffers = buffers,
+                            .buffer_count = BUFFER_COUNT,
+                            .scalars = scalars,
+                            .scalar_count = SCALAR_COUNT};
+  return wb_device_launch(env->device, env->kernels[which], &launch, error);
+}
+
+wb_status env_launch(wb_env *env, env_kernel which, const uint8_t *mask, const int32_t *starts,
+                     wb_error *error) {
+  wb_buffer_argument buffers[BUFFER_COUNT];
+  WB_TRY(env_compile(env, which, error));
+  env_fill_buffers(env, buffers);
+  /* kernels read these two only */
+  buffers[BUFFER_CHOSEN] =
+      (wb_buffer_argument){(void *)(uintptr_t)mask, mask != NULL, mask != NULL};
+  buffers[BUFFER_STARTS] =
+      (wb_buffer_argument){(void *)(uintptr_t)starts, starts != NULL, starts != NULL};
+  return launch_with(env, which, -1, buffers, error);
+}
+
+wb_status wb_env_reset(wb_env *env, const uint8_t *mask, const int32_t *windows, wb_error *error) {
+  wb_error own;
+  wb_status status = env_launch(env, KERNEL_RESET, mask, windows, &own);
+  if (status == WB_OK) env->was_reset = true;
+  return env_report(env, status, &own, error);
+}
+
+wb_status wb_env_step(wb_env *env, wb_error *error) {
+  wb_error own;
+  wb_status status;
+  if (!env->was_reset) {
+    status = WB_FAIL(&own, WB_ERROR_STATE, "env: step: expected a reset before the first step");
+  } else {
+    status = env_launch(env, KERNEL_STEP, NULL, NULL, &own);
+  }
+  return env_report(env, status, &own, error);
+}
+
+wb_status wb_env_truncate(wb_env *env, const uint8_t *mask, wb_error *error) {
+  wb_error own;
+  return env_report(env, env_launch(env, KERNEL_TRUNCATE, mask, NULL, &own), &own, error);
+}
+
+wb_status wb_env_wait(wb_env *env, wb_error *error) {
+  wb_error own;
+  return env_report(env, wb_device_wait(env->device, &own), &own, error);
+}
+
+static wb_status act(wb_env *env, const char *policy, int32_t group, wb_error *error) {
+  int32_t which = POLICIES - 1;
+  while (which >= 0 && (policy == NULL || strcmp(wb_env_policy_at(which), policy) != 0)) which--;
+  if (which < 0) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "env: policy: expected none, random, twap or avellaneda_stoikov, got \"%.60s\"",
+                   policy == NULL ? "(null)" : policy);
+  }
+  WB_TRY(check_range("act: group", group, -1, env->group_count - 1, error));
+  env_kernel kernel = (env_kernel)(POLICY_FIRST + which);
+  bool plays = false;
+  for (int32_t g = 0; g < env->group_count; g++) {
+    plays |= (group == -1 || group == g) && policy_plays(kernel, &env->groups[g]);
+  }
+  if (!plays) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "env: policy %s: expected a group whose task and actions it knows, got group %d",
+                   policy, group);
+  }
+  WB_TRY(env_compile(env, kernel, error));
+  wb_buffer_argument buffers[BUFFER_COUNT];
+  env_fill_buffers(env, buffers);
+  return launch_with(env, kernel, group, buffers, error);
+}
+
+wb_status wb_env_act(wb_env *env, const char *policy, int32_t group, wb_error *error) {
+  wb_error own;
+  return env_report(env, act(env, policy, group, &own), &own, error);
+}
+
+/* ---- copies of slabs ---- */
+
+static wb_status copy(wb_env *env, env_copy which, const uint8_t *mask, wb_buffer_argument slabs,
+                      const wb_buffer_argument *more, int32_t more_count, wb_error *error) {
+  WB_TRY(compile_copy(env, which, error));
+  wb_buffer_argument buffers[6] = {
+      {(void *)(uintptr_t)mask, mask != NULL, mask != NULL},
+      {env->memory[BUFFER_ERRORS], 1, 1},
+      slabs,
+  };
+  for (int32_t i = 0; i < more_count; i++) buffers[3 + i] = more[i];
+  const int64_t scalars[] = {STATE_MAGIC_VALUE, (int64_t)env->hash.low, (int64_t)env->hash.high,
+                             env->envs};
+  const wb_launch launch = {.books = env->envs,
+                            .buffers = buffers,
+                            .buffer_count = 3 + more_count,
+                            .scalars = scalars,
+                            .scalar_count = which == COPY_CLONE ? 4 : 3};
+  return wb_device_launch(env->device, env->copies[which], &launch, error);
+}
+
+int64_t wb_env_state_bytes(const wb_env *env) { return STATE_HEADER_BYTES + env->layout.stride; }
+
+static wb_buffer_argument slabs_by_env(const wb_env *env) {
+  return (wb_buffer_argument){env->slabs, env->layout.stride / 8, env->layout.stride / 8};
+}
+
+static wb_status copy_states(wb_env *env, env_copy which, const uint8_t *mask, void *states,
+                             wb_error *error) {
+  if (states == NULL || (uintptr_t)states % 8 != 0) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "env: states: expected device memory aligned to 8 bytes, got %p", states);
+  }
+  int64_t words = wb_env_state_bytes(env) / 8;
+  const wb_buffer_argument state = {states, words, words};
+  WB_TRY(copy(env, which, mask, slabs_by_env(env), &state, 1, error));
+  if (which == COPY_GET) return WB_OK;
+  env->was_reset = true;
+  return env_launch(env, KERNEL_OBSERVE, mask, NULL, error);
+}
+
+wb_status wb_env_state_get(wb_env *env, const uint8_t *mask, void *states, wb_error *error) {
+  wb_error own;
+  return env_report(env, copy_states(env, COPY_GET, mask, states, &own), &own, error);
+}
+
+wb_status wb_env_state_set(wb_env *env, const uint8_t *mask, const void *states, wb_error *error) {
+  wb_error own;
+  wb_status status = copy_states(env, COPY_SET, mask, (void *)(uintptr_t)states, &own);
+  return env_report(env, status, &own, error);
+}
+
+static wb_status clone(wb_env *env, const uint8_t *mask, const int32_t *from, wb_error *error) {
+  if (from == NULL) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT, "env: clone: from: expected a device array, got NULL");
+  }
+  const wb_buffer_argument slabs = {env->slabs, env->layout.stride / 8 * env->envs, 0};
+  const wb_buffer_argument more[] = {
+      {(void *)(uintptr_t)mask, mask != NULL ? env->envs : 0, 0},
+      {(void *)(uintptr_t)from, 1, 1},
+  };
+  WB_TRY(copy(env, COPY_CLONE, mask, slabs, more, 2, error));
+  return env_launch(env, KERNEL_OBSERVE, mask, NULL, error);
+}
+
+wb_status wb_env_clone(wb_env *env, const uint8_t *mask, const int32_t *from, wb_error *error) {
+  wb_error own;
+  return env_report(env, clone(env, mask, from, &own), &own, error);
+}
+
+/* ---- hashes ---- */
+
+static wb_status launch_book_hashes(wb_env *env, void *answer, wb_error *error) {
+  if (env->book_hashes == NULL) {
+    wb_program *program = NULL;
+    WB_TRY(wb_query_program_build(env->layout.book, WB_QUERY_HASHES, &program, error));
+    WB_TRY(compile_program(env, program, &env->book_hashes, error));
+  }
+  const wb_buffer_argument buffer = {answer, 2, 2};
+  const int64_t scalars[WB_QUERY_SCALARS] = {0};
+  const wb_launch launch = {.slabs = env->slabs,
+                            .slab_stride = env->layout.stride,
+                            .books = env->envs,
+                            .buffers = &buffer,
+                            .buffer_count = 1,
+                            .scalars = scalars,
+                            .scalar_count = WB_QUERY_SCALARS};
+  return wb_device_launch(env->device, env->book_hashes, &launch, error);
+}
+
+/* Both programs' answers, [N][2] u64: the environment's hash in place of the book's orders' if `own`,
+ * the book's state hash behind it. */
+static wb_status hash_all(wb_env *env, bool own_too, uint64_t *pairs, wb_error *error) {
+  void *answer = NULL;
+  size_t bytes = (size_t)env->envs * 2 * sizeof *pairs;
+  WB_TRY(env_compile(env, KERNEL_HASH, error));
+  WB_TRY(wb_device_allocate(env->device, bytes, &answer, error));
+  wb_status status = launch_book_hashes(env, answer, error);
+  if (status == WB_OK && own_too) {
+    wb_buffer_argument buffers[BUFFER_COUNT];
+    env_fill_buffers(env, buffers);
+    buffers[BUFFER_RING] = (wb_buffer_argument){answer, 2, 2};
+    status = launch_with(env, KERNEL_HASH, -1, buffers, error);
+  }
+  if (status == WB_OK) status = wb_device_read(env->device, pairs, answer, bytes, error);
+  wb_device_free(env->device, answer);
+  return status;
+}
+
+static wb_status read_hashes(wb_env *env, bool own_too, int32_t first, int32_t count, uint64_t *one,
+                             uint64_t *other, wb_error *error) {
+  uint64_t *pairs = malloc((size_t)env->envs * 2 * sizeof *pairs);
+  if (pairs == NULL) {
+    return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory for the hashes of %d environments",
+                   env->envs);
+  }
+  wb_status status = hash_all(env, own_too, pairs, error);
+  for (int32_t e = 0; status == WB_OK && e < count; e++) {
+    if (one != NULL) one[e] = pairs[2 * (first + e)];
+    if (other != NULL) other[e] = pairs[2 * (first + e) + 1];
+  }
+  free(pairs);
+  return status;
+}
+
+wb_status wb_env_hashes(wb_env *env, uint64_t *hashes, wb_error *error) {
+  wb_error own;
+  wb_status status = read_hashes(env, true, 0, env->envs, hashes, NULL, &own);
+  return env_report(env, status, &own, error);
+}
+
+wb_status wb_env_book_hashes(wb_env *env, int32_t index, uint64_t *book_hash, uint64_t *state_hash,
+                             wb_error *error) {
+  wb_error own;
+  wb_status status = check_range("env_index", index, 0, env->envs - 1, &own);
+  if (status == WB_OK) {
+    status = read_hashes(env, false, index, 1, book_hash, state_hash, &own);
+  }
+  return env_report(env, status, &own, error);
+}
+
+/* ---- life ---- */
+
+/* Everything that two environments must agree on to exchange states. */
+static void make_hash(wb_env *env) {
+  wb_hasher hasher;
+  wb_hasher_start(&hasher);
+  wb_hasher_add(&hasher, &env->data->hash, sizeof env->data->hash);
+  const int64_t words[] = {env->agents,         env->slots,         env->components, env->levels,
+                           (int64_t)env->clock, env->layout.stride, ENV_CELLS,       AGENT_CELLS};
+  wb_hasher_add(&hasher, words, sizeof words);
+  for (int32_t g = 0; g < env->group_count; g++) {
+    const env_group *group = &env->groups[g];
+    wb_hasher_add(&hasher, group->task->public.name, strlen(group->task->public.name));
+    wb_hasher_add(&hasher, group->space->name, strlen(group->space->name));
+    wb_hasher_add(&hasher, &group->count, sizeof group->count);
+  }
+  env->hash = wb_hasher_end(&hasher);
+}
+
+static wb_status open_data(wb_env *env, const wb_env_config *config, wb_error *error) {
+  if (config->share == NULL) {
+    return env_data_make(config, env->agents * env->slots, &env->data, error);
+  }
+  const char *device = config->device == NULL ? "cpu" : config->device;
+  if (strcmp(device, config->share->data->device_name) != 0) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "env: share: expected an environment on device %.30s, got one on %s", device,
+                   config->share->data->device_name);
+  }
+  env->data = env_data_retain(config->share->data);
+  return WB_OK;
+}
+
+static wb_status open_env(wb_env *env, const wb_env_config *config, wb_error *error) {
+  env->envs = config->envs;
+  env->levels = config->levels;
+  env->clock = config->clock;
+  env->autoreset = config->autoreset;
+  env->windows = config->windows;
+  env->seed = config->seed;
+  env->record_room = config->record_room;
+  env->options = config->kernel;
+  WB_TRY(open_groups(env, config, error));
+  WB_TRY(open_data(env, config, error));
+  env->rules = env->data->rules;
+  env->history = env->data->features;
+  env->history.agents = true;
+  env->history.trades = WB_TRADES_NONE;
+  env->orders = features_of_orders(env);
+  WB_TRY(env_layout_make(&env->layout, env->data->capacity, env->agents, env->slots, error));
+  env->feature_names = wb_env_feature_names(env->levels, env->slots, &env->features);
+  if (env->feature_names == NULL) {
+    return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory for the features' names");
+  }
+  WB_TRY(wb_device_open(config->device == NULL ? "cpu" : config->device, &env->device, error));
+  WB_TRY(wb_device_set_threads(env->device, config->threads, error));
+  make_hash(env);
+  WB_TRY(allocate_buffers(env, error));
+  WB_TRY(make_slabs(env, error));
+  WB_TRY(env_parameters_make(env, config, error));
+  WB_TRY(default_seeds(env, error));
+  WB_TRY(env_choose_all_windows(env, config, error));
+  WB_TRY(env_compile(env, KERNEL_RESET, error));
+  return env_compile(env, KERNEL_STEP, error);
+}
+
+wb_status wb_env_create(const wb_env_config *config, wb_env **out, wb_error *error) {
+  *out = NULL;
+  WB_TRY(check_config(config, error));
+  wb_env *env = calloc(1, sizeof *env);
+  if (env == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory");
+  wb_status status = open_env(env, config, error);
+  if (status != WB_OK) {
+    wb_env_destroy(env);
+    return status;
+  }
+  *out = env;
+  return WB_OK;
+}
+
+void wb_env_destroy(wb_env *env) {
+  if (env == NULL) return;
+  for (int i = 0; i < KERNEL_COUNT; i++) wb_kernel_release(env->kernels[i]);
+  for (int i = 0; i < COPY_COUNT; i++) wb_kernel_release(env->copies[i]);
+  wb_kernel_release(env->book_hashes);
+  if (env->device != NULL) {
+    (void)wb_device_wait(env->device, NULL);
+    for (int i = 0; i < BUFFER_COUNT; i++) wb_device_free(env->device, env->memory[i]);
+    wb_device_free(env->device, env->slabs);
+    wb_device_close(env->device);
+  }
+  env_layout_free(&env->layout);
+  env_data_release(env->data);
+  free(env->all_windows);
+  free(env->descriptions);
+  free(env->names);
+  free(env->feature_names);
+  free(env->image);
+  free(env);
+}
+
+const wb_kernel *wb_env_step_kernel(const wb_env *env) { return env->kernels[KERNEL_STEP]; }
+double wb_env_compile_seconds(const wb_env *env) { return env->compile_seconds; }
+int64_t wb_env_env_bytes(const wb_env *env) { return env->layout.stride; }
+int32_t wb_env_agent_count(const wb_env *env) { return env->agents; }
+int32_t wb_env_capacity(const wb_env *env) { return env->data->capacity; }
+const char *wb_env_device_name(const wb_env *env) { return env->data->device_name; }
+
+int32_t wb_env_threads(const wb_env *env) {
+  wb_device_info info;
+  wb_device_describe(env->device, &info);
+  return info.threads;
+}

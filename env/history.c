@@ -1,0 +1,178 @@
+/* History between two decisions, and whether the episode ends with it. */
+#include "env/world.h"
+
+/* ---- records of the episode, for debugging ---- */
+
+void keep_record(world *k, const val words[4]) {
+  array ring = k->buffers[BUFFER_RING], counts = k->buffers[BUFFER_RING_COUNT];
+  val count = load(counts, 0);
+  IF (lt(count, k->scalars[SCALAR_RING_ROOM])) {
+    for (int w = 0; w < 4; w++) store(ring, add(mul(count, 4), w), words[w]);
+  }
+  ELSE { env_error_bit(k, WB_ENV_ERROR_RECORDS); }
+  store(counts, 0, add(count, 1));
+}
+
+static void keep_history(world *k, const message *m) {
+  if (k->env->record_room == 0) return;
+  array records = k->buffers[BUFFER_RECORDS];
+  val words[4];
+  for (int w = 0; w < 4; w++) words[w] = load_in(records, add(mul(m->at, 4), w));
+  keep_record(k, words);
+}
+
+/* ---- running ---- */
+
+typedef struct bounds {
+  val end;   /* record at which the episode's data end */
+  val until; /* ns: later records wait, where the clock is time */
+  var left;  /* i64: source rows that may still come */
+} bounds;
+
+static val time_at(world *k, val record) {
+  val at = add(load_in(k->history.head, WB_HEAD_TAPE), record);
+  return load(k->buffers[BUFFER_RECORDS], mul(at, 4));
+}
+
+/* Where an end by rows or time is not set, one that is never reached. */
+static val rows_left(world *k) {
+  val most = i64(common_i32(k, COMMON_EPISODE_MESSAGES));
+  val left = sub(most, env_get(k, ENV_MESSAGES));
+  return choose(gt(most, 0), left, i64(INT64_MAX));
+}
+
+static val end_of_time(world *k) {
+  val seconds = i64(common_i32(k, COMMON_EPISODE_SECONDS));
+  val end = add(env_get(k, ENV_START_NS), mul(seconds, INT64_C(1000000000)));
+  return choose(gt(seconds, 0), end, i64(INT64_MAX));
+}
+
+static bounds bounds_of(world *k) {
+  bounds to = {.end = load_in(k->history.head, WB_HEAD_END)};
+  val rows = rows_left(k);
+  if (k->env->clock == WB_ENV_CLOCK_TIME) {
+    val step = mul(i64(common_i32(k, COMMON_STEP_MS)), 1000000);
+    to.until = min(add(env_get(k, ENV_NOW_NS), step), end_of_time(k));
+  } else {
+    rows = min(rows, i64(common_i32(k, COMMON_MESSAGES_PER_STEP)));
+  }
+  to.left = variable(rows);
+  return to;
+}
+
+static val goes_on(world *k, const bounds *to) {
+  val more = both(lt(k->history.cursor, to->end), gt(to->left, 0));
+  if (k->env->clock != WB_ENV_CLOCK_TIME) return more;
+  return both(more, le(time_at(k, value(k->history.cursor)), to->until));
+}
+
+/* Whether a row ended with this record. */
+static void count_row(world *k, const message *m, const bounds *to, label run) {
+  val wanted = i32(env_get(k, ENV_ROW_FLAG));
+  val row_ends = eq(bit_and(m->flags, wanted), wanted);
+  assign(to->left, sub(to->left, i64(row_ends)));
+  if (k->env->clock == WB_ENV_CLOCK_FILL) {
+    IF (both(row_ends, gt(env_get(k, ENV_FILLS), 0))) {
+      LEAVE(run);
+    }
+  }
+}
+
+static void run_records(world *k, const bounds *to) {
+  book *b = &k->history;
+  WHILE_AS(run, goes_on(k, to)) {
+    message m = read_message(b);
+    m.run = run;
+    keep_history(k, &m);
+    apply_message(b, &m);
+    assign(b->cursor, add(b->cursor, 1));
+    count_row(k, &m, to, run);
+  }
+}
+
+void run_history(world *k) {
+  book *b = &k->history;
+  bounds to = bounds_of(k);
+  val rows = value(to.left);
+  val from = value(b->cursor);
+  val now = env_get(k, ENV_NOW_NS);
+  env_set(k, ENV_FILLS, i64(0));
+  run_records(k, &to);
+  val taken = sub(rows, to.left);
+  env_set(k, ENV_STEP_MESSAGES, taken);
+  env_add(k, ENV_MESSAGES, taken);
+  if (k->env->clock == WB_ENV_CLOCK_TIME) {
+    env_set(k, ENV_NOW_NS, to.until);
+  } else {
+    IF (gt(b->cursor, from)) {
+      env_set(k, ENV_NOW_NS, time_at(k, sub(b->cursor, 1)));
+    }
+  }
+  env_set(k, ENV_STEP_NS, sub(env_get(k, ENV_NOW_NS), now));
+  IF_RARE(ne(load_in(b->head, WB_HEAD_FAULT), 0)) { env_error_bit(k, WB_ENV_ERROR_KERNEL); }
+}
+
+/* ---- the end ---- */
+
+static val is_empty_side(world *k, int side) {
+  return eq(load_in(k->history.best_rank, side), i64(WB_RANK_NONE));
+}
+
+static val times_full(world *k) {
+  array counters = k->history.counters;
+  return add(load_in(counters, WB_COUNT_BOOK_FULL), load_in(counters, WB_COUNT_EVICTED));
+}
+
+typedef struct verdict {
+  var done;   /* bool: every agent is */
+  var beyond; /* bool: an agent's sums are about to leave what they hold exactly */
+} verdict;
+
+static void judge_agent(world *k, const agent *a, verdict v) {
+  val target = agent_get(k, a, AGENT_TARGET);
+  val reached = both(ne(target, 0), eq(agent_get(k, a, AGENT_INVENTORY), target));
+  agent_set(k, a, AGENT_DONE, i64(reached));
+  assign(v.done, both(v.done, reached));
+  val notional = agent_get(k, a, AGENT_NOTIONAL);
+  assign(v.beyond, either(v.beyond, ugt(notional, INT64_C(1) << 50)));
+}
+
+void judge(world *k) {
+  val yes = eq(i32(0), 0), no = ne(i32(0), 0);
+  verdict v = {variable(yes), variable(no)};
+  FOR_AGENTS(a) { judge_agent(k, &a, v); }
+  val over = either(le(rows_left(k), 0), le(end_of_time(k), env_get(k, ENV_NOW_NS)));
+  const struct {
+    wb_env_end why;
+    val holds;
+  } reasons[] = {
+      /* the first that holds is the one; the last of this list is looked at first */
+      {WB_ENV_END_USER, ne(env_get(k, ENV_USER_END), 0)},
+      {WB_ENV_END_DATA, ge(k->history.cursor, load_in(k->history.head, WB_HEAD_END))},
+      {WB_ENV_END_WINDOW, over},
+      {WB_ENV_END_CAPACITY, ne(times_full(k), env_get(k, ENV_FULL))},
+      {WB_ENV_END_EMPTY, either(is_empty_side(k, 0), is_empty_side(k, 1))},
+      {WB_ENV_END_LIMIT, value(v.beyond)},
+      {WB_ENV_END_TASK, value(v.done)},
+  };
+  val reason = i32(WB_ENV_END_NONE);
+  for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+    reason = choose(reasons[i].holds, (int)reasons[i].why, reason);
+  }
+  assign(k->reason, reason);
+}
+
+/* ---- the touch ---- */
+
+val look_at_touch(world *k) {
+  book *b = &k->history;
+  val there = not_(either(is_empty_side(k, 0), is_empty_side(k, 1)));
+  IF (there) {
+    val bid = i64(neg(key_of(b, load_in(b->best_rank, 0))));
+    val ask = i64(key_of(b, load_in(b->best_rank, 1)));
+    env_set(k, ENV_BID, bid);
+    env_set(k, ENV_ASK, ask);
+    env_set(k, ENV_MID2, add(add(bid, ask), mul(load_in(b->head, WB_HEAD_BASE), 2)));
+  }
+  return there;
+}
