@@ -50,7 +50,8 @@ Test(features, a_record_is_valid_exactly_if_the_reference_takes_it) {
     if (rng_percent(&random, 70)) r.owner = (int16_t)rng_below(&random, 2);
     if (rng_percent(&random, 70)) r.flags &= WB_FLAG_SIDE | WB_FLAG_POST_ONLY;
     if (rng_percent(&random, 70)) r.price = 3 * rng_below(&random, 1000);
-    if (rng_percent(&random, 50)) r.ref = (r.owner << 30) + rng_below(&random, 1000);
+    if (rng_percent(&random, 50))
+      r.ref = (r.owner != 0 ? WB_REF_AGENT_FIRST : 0) + rng_below(&random, 1000);
     if (rng_percent(&random, 50)) r.arg = rng_below(&random, 4);
     cr_assert_eq(wb_reference_apply(book, &r, i, NULL), WB_OK);
     int64_t bad = wb_reference_counters(book)[WB_COUNT_BAD_RECORD];

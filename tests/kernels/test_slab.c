@@ -189,7 +189,7 @@ static holder filled(void) {
 Test(check, finds_whatever_is_broken) {
   /* the asks' first row is slots 64..95, full; three spilled to 96..98 */
   finds(h.v.used[2] ^= 1, "ask slot 64: used says 0");
-  finds(h.v.used[0] ^= 1 << 31, "bid slot 31: used says 1");
+  finds(h.v.used[0] ^= INT32_MIN, "bid slot 31: used says 1");
   finds(h.v.qty[70] = 0, "ask slot 70: qty");
   finds(h.v.ref[70] = 1 << 30, "ask slot 70: reference");
   finds(h.v.owner[70] = 1, "ask slot 70: reference");
