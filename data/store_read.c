@@ -376,6 +376,7 @@ wb_status wb_store_read_image(const void *bytes, size_t size, wb_tape **result, 
     status = check_tape(r.tape, error);
   }
   if (status != WB_OK) {
+    wb_store_quiet_at_exit();
     make_printable(error);
     wb_tape_free(r.tape);
     return status;

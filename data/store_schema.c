@@ -1,7 +1,9 @@
 /* The compound types of a tape's file, from one table each, and HDF5's manners. */
 #include "data/store_schema.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SIGNED(type, field) \
@@ -78,6 +80,17 @@ void wb_store_quiet_begin(wb_store_quiet *quiet) {
 void wb_store_quiet_end(const wb_store_quiet *quiet) {
   H5Eclear2(H5E_DEFAULT);
   H5Eset_auto2(H5E_DEFAULT, quiet->function, quiet->data);
+}
+
+static void stop_printing(void) { H5Eset_auto2(H5E_DEFAULT, NULL, NULL); }
+
+/* HDF5 ends in an exit handler that it has put up long before: this one runs first. Until then a
+ * program's own use of HDF5 prints as it did. The flag belongs to the process, like the handlers. */
+void wb_store_quiet_at_exit(void) {
+  static atomic_flag done = ATOMIC_FLAG_INIT;
+  if (!atomic_flag_test_and_set(&done)) {
+    (void)atexit(stop_printing);
+  }
 }
 
 /* Keeps the first description of a walk that starts at the innermost. */

