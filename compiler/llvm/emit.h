@@ -18,6 +18,9 @@
 
 typedef struct emit emit;
 
+/* Which lanes of a gang touch what: one element by all, element l of a row by lane l, or anything. */
+typedef enum emit_pattern { EMIT_UNIFORM, EMIT_ROW, EMIT_LANES, EMIT_PATTERNS } emit_pattern;
+
 /* Where a memory op goes: the element's or row's address, and whether the index is in range (NULL:
  * always). */
 typedef struct emit_place {
@@ -25,10 +28,14 @@ typedef struct emit_place {
   LLVMValueRef in_range;
   const wb_object *object;
   uint32_t alignment; /* bytes */
+  emit_pattern pattern;
 } emit_place;
 
-/* What a gang is on a target. `place` of a row names its first element. */
+/* What a gang is on a target. `place` of a row names its first element, or the lane's own one where
+ * objects have a row_base. */
 typedef struct emit_gang {
+  bool threads; /* each lane is a thread: nothing may be branched on but scalars, and patterns of
+                   access are noted for what must come between them */
   LLVMTypeRef (*type)(emit *e, LLVMTypeRef scalar); /* of lanes of `scalar` */
   LLVMValueRef (*lane_id)(emit *e);
   LLVMValueRef (*splat)(emit *e, LLVMValueRef scalar);
@@ -48,6 +55,7 @@ typedef struct emit_gang {
                          LLVMValueRef fill);
   void (*scatter)(emit *e, const emit_place *place, LLVMValueRef pointers, LLVMValueRef mask,
                   LLVMValueRef value);
+  void (*note_fault)(emit *e, LLVMValueRef index); /* i64; in fault, unless one is there */
 } emit_gang;
 
 /* An open region. */
@@ -63,11 +71,13 @@ typedef struct emit_object {
   bool used;
   LLVMValueRef data;           /* buffers: pointer argument */
   LLVMValueRef stride;         /* buffers: bytes between books; NULL if shared */
-  LLVMValueRef base;           /* address of the book's first element */
+  LLVMValueRef base;           /* address of the book's first element, without `later` */
+  LLVMValueRef row_base;       /* the same of a row for this lane; NULL: the row's first element */
+  int64_t later;               /* constant bytes to add to any address made from them */
   LLVMValueRef length;         /* elements, i64; of arrays a constant */
   LLVMValueRef rows;           /* whole rows, i64 */
   LLVMValueRef fill, fill_row; /* constants in memory that hold fill values; NULL: not needed yet */
-  LLVMValueRef scope, apart;   /* alias metadata of the class; at its first member */
+  LLVMValueRef scope[EMIT_PATTERNS], apart; /* alias metadata of the class; at its first member */
 } emit_object;
 
 struct emit {
@@ -88,6 +98,7 @@ struct emit {
   LLVMValueRef book; /* i64 */
   LLVMValueRef slab;
   LLVMValueRef fault;
+  LLVMValueRef lane; /* i32: this thread's, where lanes are threads */
   int32_t current; /* the op being lowered */
 
   LLVMValueRef *values;    /* by op */
@@ -154,6 +165,12 @@ void emit_structure(emit *e, const wb_op *op);
 
 /* emit_memory.c */
 void emit_alias_classes(emit *e);
+void emit_note_used(emit *e);
+int64_t emit_element_bytes(const wb_object *object);
+LLVMTypeRef emit_element_type(emit *e, const wb_object *object);
+/* A view's length in its own elements, from that of the buffer it shows. */
+LLVMValueRef emit_own_length(emit *e, const wb_object *object, LLVMValueRef length);
+LLVMValueRef emit_step(emit *e, LLVMValueRef pointer, LLVMValueRef bytes);
 void emit_bases(emit *e); /* addresses of the book's arrays and buffers; at the start of a book */
 LLVMValueRef emit_known(emit *e, const wb_op *op);
 LLVMValueRef emit_load(emit *e, const wb_op *op);
@@ -165,7 +182,7 @@ void emit_scatter(emit *e, const wb_op *op);
 /* Marks a memory access as one of the object's alias class; `alignment` 0 leaves it alone. */
 void emit_mark(emit *e, LLVMValueRef access, const emit_place *place, uint32_t alignment);
 
-/* host_gang.c */
-extern const emit_gang emit_host_gang;
+/* host_gang.c, nvptx_gang.c */
+extern const emit_gang emit_host_gang, emit_nvptx_gang;
 
 #endif

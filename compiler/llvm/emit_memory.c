@@ -16,7 +16,9 @@ static const uint8_t element_bytes[] = {
 #undef X
 };
 
-static LLVMTypeRef element_type(emit *e, const wb_object *object) {
+int64_t emit_element_bytes(const wb_object *object) { return element_bytes[object->element]; }
+
+LLVMTypeRef emit_element_type(emit *e, const wb_object *object) {
   switch ((wb_element)object->element) {
   case WB_ELEMENT_I8:
   case WB_ELEMENT_U8: return e->i8;
@@ -35,6 +37,25 @@ static uint32_t power_of_two_in(uint64_t bytes, uint32_t most) {
 }
 
 /* ---- alias classes ---- */
+
+/* The scope of accesses in one pattern: that of the class, and where lanes are threads another one, of
+ * a domain that nothing is said to be apart from, whose name tells the pattern. LLVM keeps the union of
+ * both when it merges accesses. */
+static LLVMValueRef pattern_scope(emit *e, LLVMMetadataRef class, emit_pattern pattern) {
+  static const char *const names[] = {
+      [EMIT_UNIFORM] = "uniform", [EMIT_ROW] = "row", [EMIT_LANES] = "lanes"};
+  LLVMContextRef context = e->context;
+  LLVMMetadataRef scopes[2] = {class};
+  if (e->gang->threads) {
+    LLVMMetadataRef domain_name = LLVMMDStringInContext2(context, "pattern", 7);
+    LLVMMetadataRef domain = LLVMMDNodeInContext2(context, &domain_name, 1);
+    const char *name = names[pattern];
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(context, name, strlen(name)), domain};
+    scopes[1] = LLVMMDNodeInContext2(context, parts, 2);
+  }
+  size_t count = e->gang->threads ? 2 : 1;
+  return LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, scopes, count));
+}
 
 void emit_alias_classes(emit *e) {
   const wb_program *program = e->program;
@@ -63,21 +84,23 @@ void emit_alias_classes(emit *e) {
     for (size_t m = 0; m < count; m++) {
       if (m != k) others[rest++] = scopes[m];
     }
-    object->scope = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, &scopes[k], 1));
+    for (int pattern = 0; pattern < EMIT_PATTERNS; pattern++) {
+      object->scope[pattern] = pattern_scope(e, scopes[k], (emit_pattern)pattern);
+    }
     object->apart = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, others, rest));
   }
 }
 
 void emit_mark(emit *e, LLVMValueRef access, const emit_place *place, uint32_t alignment) {
   const emit_object *class = &e->objects[place->object->base];
-  LLVMSetMetadata(access, e->scope_kind, class->scope);
+  LLVMSetMetadata(access, e->scope_kind, class->scope[place->pattern]);
   LLVMSetMetadata(access, e->apart_kind, class->apart);
   if (alignment != 0) LLVMSetAlignment(access, alignment);
 }
 
 /* ---- addresses ---- */
 
-static LLVMValueRef step_bytes(emit *e, LLVMValueRef pointer, LLVMValueRef bytes) {
+LLVMValueRef emit_step(emit *e, LLVMValueRef pointer, LLVMValueRef bytes) {
   return LLVMBuildInBoundsGEP2(e->builder, e->i8, pointer, &bytes, 1, "");
 }
 
@@ -86,10 +109,10 @@ void emit_bases(emit *e) {
     emit_object *object = &e->objects[i];
     if (!object->used) continue;
     if (e->program->objects[i].kind == WB_OBJECT_ARRAY) {
-      object->base = step_bytes(e, e->slab, emit_i64(e, (uint64_t)e->program->objects[i].offset));
+      object->base = emit_step(e, e->slab, emit_i64(e, (uint64_t)e->program->objects[i].offset));
     } else if (object->stride != NULL) {
       LLVMValueRef skip = LLVMBuildMul(e->builder, e->book, object->stride, "");
-      object->base = step_bytes(e, object->data, skip);
+      object->base = emit_step(e, object->data, skip);
     } else {
       object->base = object->data;
     }
@@ -132,11 +155,11 @@ static void report(emit *e, LLVMValueRef broken, LLVMValueRef index) {
   LLVMValueRef index_at = emit_i64(e, offsetof(wb_fault, index));
   LLVMBuildStore(e->builder, emit_i32(e, (uint32_t)e->current), e->fault);
   LLVMBuildStore(e->builder, LLVMBuildTrunc(e->builder, e->book, i32, ""),
-                 step_bytes(e, e->fault, book_at));
+                 emit_step(e, e->fault, book_at));
   if (emit_bits(LLVMTypeOf(index)) == 32) {
     index = LLVMBuildSExt(e->builder, index, e->types[WB_TYPE_I64], "");
   }
-  LLVMBuildStore(e->builder, index, step_bytes(e, e->fault, index_at));
+  LLVMBuildStore(e->builder, index, emit_step(e, e->fault, index_at));
   emit_end_guard(e, after_first);
   emit_end_guard(e, after);
 }
@@ -184,7 +207,7 @@ static emit_place place_of(emit *e, const wb_op *op, bool row) {
   emit_place place = {.object = object, .in_range = check(e, op, index, row)};
   LLVMValueRef at = widen_index(e, index);
   if (row) at = LLVMBuildMul(e->builder, at, emit_i64(e, (uint64_t)e->program->width), "");
-  LLVMTypeRef type = element_type(e, object);
+  LLVMTypeRef type = emit_element_type(e, object);
   LLVMValueRef base = e->objects[op->aux].base;
   place.pointer = place.in_range == NULL ? LLVMBuildInBoundsGEP2(e->builder, type, base, &at, 1, "")
                                          : LLVMBuildGEP2(e->builder, type, base, &at, 1, "");
@@ -226,7 +249,7 @@ static LLVMValueRef fill_place(emit *e, const wb_op *op, bool row) {
   emit_object *object = &e->objects[op->aux];
   LLVMValueRef *slot = row ? &object->fill_row : &object->fill;
   if (*slot != NULL) return *slot;
-  LLVMTypeRef type = element_type(e, &e->program->objects[op->aux]);
+  LLVMTypeRef type = emit_element_type(e, &e->program->objects[op->aux]);
   if (row) type = LLVMVectorType(type, (unsigned)e->program->width);
   LLVMValueRef constant = LLVMAddGlobal(e->module, type, "");
   LLVMSetInitializer(constant, emit_constant(type, (uint64_t)e->program->objects[op->aux].fill));
@@ -240,7 +263,7 @@ static LLVMValueRef fill_place(emit *e, const wb_op *op, bool row) {
 
 static LLVMValueRef load(emit *e, const wb_op *op, bool row) {
   emit_place place = place_of(e, op, row);
-  LLVMTypeRef type = element_type(e, place.object);
+  LLVMTypeRef type = emit_element_type(e, place.object);
   if (place.in_range != NULL) {
     place.pointer =
         LLVMBuildSelect(e->builder, place.in_range, place.pointer, fill_place(e, op, row), "");
@@ -268,7 +291,7 @@ LLVMValueRef emit_load_row(emit *e, const wb_op *op) { return load(e, op, true);
 /* What memory gets of a value: the low bits, a canonical NaN. */
 static LLVMValueRef shrink(emit *e, const wb_object *object, LLVMValueRef value) {
   if (object->element == WB_ELEMENT_F32) return emit_visible_bits(e, value);
-  LLVMTypeRef type = emit_like(e, LLVMTypeOf(value), element_type(e, object));
+  LLVMTypeRef type = emit_like(e, LLVMTypeOf(value), emit_element_type(e, object));
   return type == LLVMTypeOf(value) ? value : LLVMBuildTrunc(e->builder, value, type, "");
 }
 
@@ -303,7 +326,7 @@ static emit_place places_of(emit *e, const wb_op *op) {
   }
   LLVMValueRef at = widen_index(e, index);
   place.pointer =
-      LLVMBuildGEP2(e->builder, element_type(e, object), e->objects[op->aux].base, &at, 1, "");
+      LLVMBuildGEP2(e->builder, emit_element_type(e, object), e->objects[op->aux].base, &at, 1, "");
   uint32_t bytes = element_bytes[object->element];
   uint32_t own = element_bytes[e->program->objects[object->base].element];
   place.alignment = object->kind == WB_OBJECT_BUFFER && own < bytes ? own : bytes;
@@ -312,7 +335,7 @@ static emit_place places_of(emit *e, const wb_op *op) {
 
 LLVMValueRef emit_gather(emit *e, const wb_op *op) {
   emit_place place = places_of(e, op);
-  LLVMTypeRef type = e->gang->type(e, element_type(e, place.object));
+  LLVMTypeRef type = e->gang->type(e, emit_element_type(e, place.object));
   LLVMValueRef fill = emit_constant(type, (uint64_t)place.object->fill);
   LLVMValueRef value = e->gang->gather(e, &place, place.pointer, place.in_range, fill);
   value = extend(e, place.object, value);

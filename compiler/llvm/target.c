@@ -162,13 +162,14 @@ static wb_status apply_features(target *t, const char *list, const char *host_fe
 }
 
 static wb_status unknown_cpu(const char *cpu, const char *host_cpu, wb_error *error) {
-  char names[512];
+  char names[WB_ERROR_TEXT_BYTES];
   int used = 0;
-  for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+  for (size_t i = 0; i < sizeof cpus / sizeof *cpus && used < (int)sizeof names; i++) {
     used += snprintf(names + used, sizeof names - (size_t)used, "%s, ", cpus[i].name);
   }
   return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                 "CPU: expected native, %sor this machine's %s, got \"%s\"", names, host_cpu, cpu);
+                 "CPU: expected native, %.*sor this machine's %s, got \"%.100s\"",
+                 WB_ERROR_TEXT_BYTES - 200, names, host_cpu, cpu);
 }
 
 /* Fills cpu, features and what is known of them. */
