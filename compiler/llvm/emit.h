@@ -18,8 +18,14 @@
 
 typedef struct emit emit;
 
-/* Which lanes of a gang touch what: one element by all, element l of a row by lane l, or anything. */
-typedef enum emit_pattern { EMIT_UNIFORM, EMIT_ROW, EMIT_LANES, EMIT_PATTERNS } emit_pattern;
+/* Which lanes of a gang touch what: one element by all, anything, or element l of a row by lane l,
+ * with one pattern for each size of elements: 1, 2, 4, 8 bytes. */
+typedef enum emit_pattern {
+  EMIT_UNIFORM,
+  EMIT_LANES,
+  EMIT_ROW,
+  EMIT_PATTERNS = EMIT_ROW + 4
+} emit_pattern;
 
 /* Where a memory op goes: the element's or row's address, and whether the index is in range (NULL:
  * always). */
@@ -99,7 +105,7 @@ struct emit {
   LLVMValueRef slab;
   LLVMValueRef fault;
   LLVMValueRef lane; /* i32: this thread's, where lanes are threads */
-  int32_t current; /* the op being lowered */
+  int32_t current;   /* the op being lowered */
 
   LLVMValueRef *values;    /* by op */
   LLVMValueRef *variables; /* by op: the alloca of a var */

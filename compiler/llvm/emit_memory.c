@@ -42,8 +42,8 @@ static uint32_t power_of_two_in(uint64_t bytes, uint32_t most) {
  * a domain that nothing is said to be apart from, whose name tells the pattern. LLVM keeps the union of
  * both when it merges accesses. */
 static LLVMValueRef pattern_scope(emit *e, LLVMMetadataRef class, emit_pattern pattern) {
-  static const char *const names[] = {
-      [EMIT_UNIFORM] = "uniform", [EMIT_ROW] = "row", [EMIT_LANES] = "lanes"};
+  static const char *const names[EMIT_PATTERNS] = {"uniform", "lanes", "row1",
+                                                   "row2",    "row4",  "row8"};
   LLVMContextRef context = e->context;
   LLVMMetadataRef scopes[2] = {class};
   if (e->gang->threads) {
@@ -104,6 +104,29 @@ LLVMValueRef emit_step(emit *e, LLVMValueRef pointer, LLVMValueRef bytes) {
   return LLVMBuildInBoundsGEP2(e->builder, e->i8, pointer, &bytes, 1, "");
 }
 
+void emit_note_used(emit *e) {
+  for (int32_t id = 0; id < e->program->op_count; id++) {
+    switch ((wb_opcode)e->program->ops[id].code) {
+    case WB_OP_LOAD:
+    case WB_OP_LOAD_ROW:
+    case WB_OP_GATHER:
+    case WB_OP_STORE:
+    case WB_OP_STORE_ROW:
+    case WB_OP_STORE_ROW_IF:
+    case WB_OP_SCATTER: e->objects[e->program->ops[id].aux].used = true; break;
+    default: break;
+    }
+  }
+}
+
+LLVMValueRef emit_own_length(emit *e, const wb_object *object, LLVMValueRef length) {
+  uint64_t own = element_bytes[object->element];
+  uint64_t base = element_bytes[e->program->objects[object->base].element];
+  if (own == base) return length;
+  length = LLVMBuildMul(e->builder, length, emit_i64(e, base), "");
+  return LLVMBuildUDiv(e->builder, length, emit_i64(e, own), "");
+}
+
 void emit_bases(emit *e) {
   for (int32_t i = 0; i < e->program->object_count; i++) {
     emit_object *object = &e->objects[i];
@@ -146,21 +169,11 @@ static LLVMValueRef widen_index(emit *e, LLVMValueRef index) {
 
 /* Notes the first broken promise of a launch. */
 static void report(emit *e, LLVMValueRef broken, LLVMValueRef index) {
-  LLVMTypeRef i32 = e->types[WB_TYPE_I32];
   LLVMBasicBlockRef after = emit_guard(e, broken, false);
-  LLVMValueRef seen = LLVMBuildLoad2(e->builder, i32, e->fault, "");
-  LLVMValueRef first = LLVMBuildICmp(e->builder, LLVMIntSLT, seen, emit_i32(e, 0), "");
-  LLVMBasicBlockRef after_first = emit_guard(e, first, true);
-  LLVMValueRef book_at = emit_i64(e, offsetof(wb_fault, book));
-  LLVMValueRef index_at = emit_i64(e, offsetof(wb_fault, index));
-  LLVMBuildStore(e->builder, emit_i32(e, (uint32_t)e->current), e->fault);
-  LLVMBuildStore(e->builder, LLVMBuildTrunc(e->builder, e->book, i32, ""),
-                 emit_step(e, e->fault, book_at));
   if (emit_bits(LLVMTypeOf(index)) == 32) {
     index = LLVMBuildSExt(e->builder, index, e->types[WB_TYPE_I64], "");
   }
-  LLVMBuildStore(e->builder, index, emit_step(e, e->fault, index_at));
-  emit_end_guard(e, after_first);
+  e->gang->note_fault(e, index);
   emit_end_guard(e, after);
 }
 
@@ -199,18 +212,33 @@ static LLVMValueRef check(emit *e, const wb_op *op, LLVMValueRef index, bool row
 
 /* ---- loads ---- */
 
+static emit_pattern row_pattern(uint32_t bytes) {
+  return (emit_pattern)(EMIT_ROW + (bytes >= 2) + (bytes >= 4) + (bytes >= 8));
+}
+
+/* The address of an element, or of a row by its first one. Constants are added last, where they
+ * become part of an instruction. */
+static LLVMValueRef address(emit *e, const emit_object *object, const wb_object *shown,
+                            LLVMValueRef at, bool row, bool inside) {
+  LLVMTypeRef type = emit_element_type(e, shown);
+  LLVMValueRef base = row && object->row_base != NULL ? object->row_base : object->base;
+  LLVMValueRef pointer = inside ? LLVMBuildInBoundsGEP2(e->builder, type, base, &at, 1, "")
+                                : LLVMBuildGEP2(e->builder, type, base, &at, 1, "");
+  if (object->later == 0) return pointer;
+  at = emit_i64(e, (uint64_t)object->later);
+  return LLVMBuildGEP2(e->builder, e->i8, pointer, &at, 1, "");
+}
+
 static emit_place place_of(emit *e, const wb_op *op, bool row) {
   const wb_object *object = &e->program->objects[op->aux];
   uint32_t bytes = element_bytes[object->element];
   uint64_t scale = row ? (uint64_t)bytes * (uint64_t)e->program->width : bytes;
   LLVMValueRef index = emit_operand(e, op, 0);
   emit_place place = {.object = object, .in_range = check(e, op, index, row)};
+  if (row) place.pattern = row_pattern(bytes);
   LLVMValueRef at = widen_index(e, index);
   if (row) at = LLVMBuildMul(e->builder, at, emit_i64(e, (uint64_t)e->program->width), "");
-  LLVMTypeRef type = emit_element_type(e, object);
-  LLVMValueRef base = e->objects[op->aux].base;
-  place.pointer = place.in_range == NULL ? LLVMBuildInBoundsGEP2(e->builder, type, base, &at, 1, "")
-                                         : LLVMBuildGEP2(e->builder, type, base, &at, 1, "");
+  place.pointer = address(e, &e->objects[op->aux], object, at, row, place.in_range == NULL);
   /* arrays are aligned; buffers are as their caller's elements are */
   if (object->kind == WB_OBJECT_ARRAY) {
     place.alignment = power_of_two_in((uint64_t)object->offset | scale, WB_SLAB_ALIGNMENT);
@@ -261,21 +289,36 @@ static LLVMValueRef fill_place(emit *e, const wb_op *op, bool row) {
   return constant;
 }
 
+static LLVMValueRef load_from(emit *e, const emit_place *place, bool row) {
+  LLVMTypeRef type = emit_element_type(e, place->object);
+  if (row) return e->gang->load_row(e, place, type);
+  LLVMValueRef value = LLVMBuildLoad2(e->builder, type, place->pointer, "");
+  emit_mark(e, value, place, place->alignment);
+  return value;
+}
+
+/* Where lanes are threads: a branch around the load, since memory of other kinds cannot be read
+ * through one pointer. */
+static LLVMValueRef load_around(emit *e, const emit_place *place, bool row) {
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+  LLVMBasicBlockRef after = emit_guard(e, place->in_range, true);
+  LLVMValueRef values[] = {NULL, extend(e, place->object, load_from(e, place, row))};
+  LLVMBasicBlockRef blocks[] = {before, LLVMGetInsertBlock(e->builder)};
+  emit_end_guard(e, after);
+  values[0] = emit_number(values[1], (uint64_t)place->object->fill);
+  LLVMValueRef value = LLVMBuildPhi(e->builder, LLVMTypeOf(values[1]), "");
+  LLVMAddIncoming(value, values, blocks, 2);
+  return value;
+}
+
 static LLVMValueRef load(emit *e, const wb_op *op, bool row) {
   emit_place place = place_of(e, op, row);
-  LLVMTypeRef type = emit_element_type(e, place.object);
   if (place.in_range != NULL) {
+    if (e->gang->threads) return load_around(e, &place, row);
     place.pointer =
         LLVMBuildSelect(e->builder, place.in_range, place.pointer, fill_place(e, op, row), "");
   }
-  LLVMValueRef value;
-  if (row) {
-    value = e->gang->load_row(e, &place, type);
-  } else {
-    value = LLVMBuildLoad2(e->builder, type, place.pointer, "");
-    emit_mark(e, value, &place, place.alignment);
-  }
-  value = extend(e, place.object, value);
+  LLVMValueRef value = extend(e, place.object, load_from(e, &place, row));
   if (place.in_range != NULL && !holds_fill(place.object)) {
     LLVMValueRef fill = emit_number(value, (uint64_t)place.object->fill);
     value = LLVMBuildSelect(e->builder, place.in_range, value, fill, "");
@@ -324,9 +367,9 @@ static emit_place places_of(emit *e, const wb_op *op) {
     LLVMTypeRef mask = emit_like(e, LLVMTypeOf(index), e->types[WB_TYPE_BOOL]);
     place.in_range = emit_constant(mask, 1);
   }
+  place.pattern = EMIT_LANES;
   LLVMValueRef at = widen_index(e, index);
-  place.pointer =
-      LLVMBuildGEP2(e->builder, emit_element_type(e, object), e->objects[op->aux].base, &at, 1, "");
+  place.pointer = address(e, &e->objects[op->aux], object, at, false, false);
   uint32_t bytes = element_bytes[object->element];
   uint32_t own = element_bytes[e->program->objects[object->base].element];
   place.alignment = object->kind == WB_OBJECT_BUFFER && own < bytes ? own : bytes;

@@ -47,34 +47,15 @@ static LLVMValueRef read_field(emit *e, LLVMTypeRef type, LLVMValueRef from, siz
   return LLVMBuildLoad2(e->builder, type, pointer, "");
 }
 
-static int64_t bytes_of(const wb_object *object) {
-  switch ((wb_element)object->element) {
-#define X(name, text, bytes, type) \
-  case WB_ELEMENT_##name: return bytes;
-    WB_ELEMENTS(X)
-#undef X
-  case WB_ELEMENT_COUNT: break;
-  }
-  return 1;
-}
-
-/* A view's length in its own elements, from that of the buffer it shows. */
-static LLVMValueRef own_length(emit *e, const wb_object *object, LLVMValueRef length) {
-  int64_t own = bytes_of(object), base = bytes_of(&e->program->objects[object->base]);
-  if (own == base) return length;
-  length = LLVMBuildMul(e->builder, length, emit_i64(e, (uint64_t)base), "");
-  return LLVMBuildUDiv(e->builder, length, emit_i64(e, (uint64_t)own), "");
-}
-
 static void read_buffer(emit *e, LLVMValueRef buffers, const wb_object *object, emit_object *read) {
   LLVMTypeRef i64 = e->types[WB_TYPE_I64];
   size_t at = (size_t)object->buffer * sizeof(wb_buffer_argument);
   read->data = read_field(e, e->pointer, buffers, at + offsetof(wb_buffer_argument, data));
   LLVMValueRef length = read_field(e, i64, buffers, at + offsetof(wb_buffer_argument, length));
-  read->length = own_length(e, object, length);
+  read->length = emit_own_length(e, object, length);
   if (!object->shared) {
     LLVMValueRef stride = read_field(e, i64, buffers, at + offsetof(wb_buffer_argument, stride));
-    int64_t base = bytes_of(&e->program->objects[object->base]);
+    int64_t base = emit_element_bytes(&e->program->objects[object->base]);
     read->stride = LLVMBuildMul(e->builder, stride, emit_i64(e, (uint64_t)base), "");
   }
 }
@@ -103,21 +84,6 @@ static void read_parameters(emit *e, LLVMValueRef arguments) {
     LLVMTypeRef type = e->types[e->program->parameters[i].type];
     /* small types are the low bytes of their 8 */
     e->parameters[i] = read_field(e, type, scalars, (size_t)i * sizeof(int64_t));
-  }
-}
-
-static void note_used_objects(emit *e) {
-  for (int32_t id = 0; id < e->program->op_count; id++) {
-    switch ((wb_opcode)e->program->ops[id].code) {
-    case WB_OP_LOAD:
-    case WB_OP_LOAD_ROW:
-    case WB_OP_GATHER:
-    case WB_OP_STORE:
-    case WB_OP_STORE_ROW:
-    case WB_OP_STORE_ROW_IF:
-    case WB_OP_SCATTER: e->objects[e->program->ops[id].aux].used = true; break;
-    default: break;
-    }
   }
 }
 
@@ -169,7 +135,7 @@ wb_status host_emit(const wb_lower_request *request, const target *t, LLVMContex
             .avx2 = (t->has & TARGET_AVX2) != 0,
             .avx512 = (t->has & TARGET_AVX512) != 0};
   WB_TRY(emit_open(&e, request->program, context, module, error));
-  note_used_objects(&e);
+  emit_note_used(&e);
   emit_alias_classes(&e);
   e.function = add_function(&e, t, request->program->name);
   emit_body(&e);

@@ -214,6 +214,22 @@ static void scatter(emit *e, const emit_place *place, LLVMValueRef pointers, LLV
             0);
 }
 
+/* ---- faults ---- */
+
+static void note_fault(emit *e, LLVMValueRef index) {
+  LLVMTypeRef i32 = e->types[WB_TYPE_I32];
+  LLVMValueRef seen = LLVMBuildLoad2(e->builder, i32, e->fault, "");
+  LLVMValueRef first = LLVMBuildICmp(e->builder, LLVMIntSLT, seen, emit_i32(e, 0), "");
+  LLVMBasicBlockRef after = emit_guard(e, first, true);
+  LLVMValueRef book_at = emit_i64(e, offsetof(wb_fault, book));
+  LLVMValueRef index_at = emit_i64(e, offsetof(wb_fault, index));
+  LLVMBuildStore(e->builder, emit_i32(e, (uint32_t)e->current), e->fault);
+  LLVMBuildStore(e->builder, LLVMBuildTrunc(e->builder, e->book, i32, ""),
+                 emit_step(e, e->fault, book_at));
+  LLVMBuildStore(e->builder, index, emit_step(e, e->fault, index_at));
+  emit_end_guard(e, after);
+}
+
 /* ---- shuffle ---- */
 
 /* All 32 lanes out of two registers of 16: one instruction for each half of the result. */
@@ -274,4 +290,5 @@ const emit_gang emit_host_gang = {
     .store_row = store_row,
     .gather = gather,
     .scatter = scatter,
+    .note_fault = note_fault,
 };
