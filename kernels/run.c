@@ -179,8 +179,8 @@ void write_status(book *k) {
 
 static void run_book(book *k) {
   val first = load_in(k->head, WB_HEAD_CURSOR);
-  val last = min(load_in(k->head, WB_HEAD_END), add(first, k->limit));
-  val end = choose(eq(load_in(k->head, WB_HEAD_FAULT), 0), last, first);
+  val records = min(sub(load_in(k->head, WB_HEAD_END), first), k->limit);
+  val end = add(first, choose(eq(load_in(k->head, WB_HEAD_FAULT), 0), records, i64(0)));
   k->cursor = variable(first);
   k->next_arrival = variable(load_in(k->state, WB_CELL_NEXT_ARRIVAL));
   k->trades_held = variable(load_in(k->head, WB_HEAD_TRADES));

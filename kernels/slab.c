@@ -99,9 +99,12 @@ static wb_status check_order(const slab_view *v, const wb_order *o, int64_t inde
 }
 
 static bool is_taken(const slab_view *v, const wb_order *o) {
-  for (int32_t slot = 0; slot < 2 * v->slots; slot++) {
-    if (v->rank[slot] == WB_RANK_NONE) continue;
-    if (v->ref[slot] == o->ref || slab_arrival(v->rank[slot]) == o->arrival) return true;
+  for (int32_t row = 0; row < 2 * v->rows; row++) {
+    if (v->used[row] == 0) continue;
+    for (int32_t slot = row * WB_WIDTH; slot < (row + 1) * WB_WIDTH; slot++) {
+      if (v->rank[slot] == WB_RANK_NONE) continue;
+      if (v->ref[slot] == o->ref || slab_arrival(v->rank[slot]) == o->arrival) return true;
+    }
   }
   return false;
 }

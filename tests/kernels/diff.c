@@ -169,10 +169,10 @@ static bool launch(comparison *c, int book, int64_t limit, int64_t room) {
   wb_fault fault = {.op = -1};
   wb_kernel_arguments arguments = {e->slabs, e->slab_bytes, buffers, scalars, &fault};
   wb_error error = {0};
-  wb_status status =
-      e->target == DIFF_COMPILED
-          ? wb_kernel_run(e->run, &arguments, book, book + 1, &error)
-          : wb_interpret(e->program, &arguments, book, book + 1, limit * STEPS_MOST, &error);
+  int64_t steps = (limit < LAUNCH_MOST ? limit : c->episode->count) * STEPS_MOST;
+  wb_status status = e->target == DIFF_COMPILED
+                         ? wb_kernel_run(e->run, &arguments, book, book + 1, &error)
+                         : wb_interpret(e->program, &arguments, book, book + 1, steps, &error);
   if (status != WB_OK) {
     return differs(c, "kernel: %s", error.text);
   }
@@ -467,7 +467,9 @@ static bool step(comparison *c) {
 static bool run_batches(comparison *c) {
   int64_t *head = head_of(c, BATCHED);
   while (head[WB_HEAD_CURSOR] < c->episode->count) {
-    if (!launch(c, BATCHED, rng_between(&c->random, 1, LAUNCH_MOST), BATCH_ROOM)) return false;
+    bool to_the_end = rng_percent(&c->random, 2);
+    int64_t limit = to_the_end ? INT64_MAX : rng_between(&c->random, 1, LAUNCH_MOST);
+    if (!launch(c, BATCHED, limit, BATCH_ROOM)) return false;
     const wb_trade *trades = (const wb_trade *)(c->engine->trades + 4 * BATCH_ROOM);
     for (int64_t i = 0; i < head[WB_HEAD_TRADES]; i++) {
       c->batch_hash = trade_hash(c->batch_hash, &trades[i]);

@@ -40,6 +40,9 @@ static diff_config full_config(int32_t i) {
       .name = "full", .rules = wb_book_rules_default(), .agents = 3, .any_bytes = true};
   /* small books are the ones that fill, spill and evict */
   c.rules.capacity = capacities[i % 7 % CAPACITIES];
+  /* more rows than one row of summaries holds */
+  if (i % 20 == 13) c.rules.capacity = 2048;
+  if (i % 60 == 31) c.rules.capacity = 8192;
   c.rules.execute_policy = (wb_execute_policy)(i % 3);
   c.rules.displaced = (wb_displaced)(i / 3 % 2);
   c.rules.capacity_rule = (wb_capacity_rule)(i / 6 % 2);
