@@ -19,6 +19,7 @@ static const command commands[] = {
     {"convert", cli_convert, "store a day, or all days of an archive, as .h5"},
     {"export", cli_export, "write a day back as LOBSTER's two CSV files"},
     {"devices", cli_devices, "list the devices that books can run on"},
+    {"kernels", cli_kernels, "show what is compiled, and what becomes of it"},
     {"info", cli_info, "tell what is in a file, an archive or a store"},
 };
 

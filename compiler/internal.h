@@ -16,6 +16,9 @@ bool wb_constant_valid(wb_type type, int64_t value);
 /* The index just behind the structure that op `opener` opens: behind its END. */
 int32_t wb_region_end(const wb_program *program, int32_t opener);
 
+/* Machine instructions in a kernel's assembly, as LLVM writes it for a host or as PTX: count.c. */
+int64_t wb_count_instructions(const char *assembly, bool ptx);
+
 /* ---- scope: nesting and visibility, checked op by op; builder and verifier share it ---- */
 
 typedef struct wb_frame {

@@ -1,4 +1,5 @@
 /* From a program to something that runs: copy, passes, key, cache, lowering. */
+#include "compiler/internal.h"
 #include "compiler/interp.h"
 #include "compiler/kernel_cache.h"
 #include "compiler/loader.h"
@@ -95,9 +96,9 @@ void wb_kernel_release(wb_kernel *kernel) {
 
 /* ---- compiling ---- */
 
-static void count_accesses(const wb_kernel *kernel, wb_kernel_report *report) {
-  for (int32_t i = 0; i < kernel->program->op_count; i++) {
-    const wb_op *op = &kernel->program->ops[i];
+static void count_accesses(const wb_program *program, bool check, wb_kernel_report *report) {
+  for (int32_t i = 0; i < program->op_count; i++) {
+    const wb_op *op = &program->ops[i];
     if (!wb_op_accesses(op)) continue;
     report->accesses++;
     if (op->flags & WB_FLAG_PROVEN) {
@@ -105,7 +106,7 @@ static void count_accesses(const wb_kernel *kernel, wb_kernel_report *report) {
     } else if (op->flags & WB_FLAG_IN) {
       report->accesses_promised++;
     }
-    if (wb_op_needs_check(op, kernel->check)) report->accesses_checked++;
+    if (wb_op_needs_check(op, check)) report->accesses_checked++;
   }
 }
 
@@ -134,7 +135,12 @@ static wb_status lower(wb_kernel *kernel, const wb_kernel_options *o, wb_error *
   report->target = kernel->code.target;
   report->llvm_version = lowering->llvm_version;
   report->code_bytes = (int64_t)kernel->code.object_bytes;
-  report->instructions = kernel->code.instructions;
+  const char *ptx = kernel->code.gpu.ptx;
+  if (ptx != NULL) {
+    report->instructions = wb_count_instructions(ptx, true);
+  } else if (kernel->code.assembly != NULL) {
+    report->instructions = wb_count_instructions(kernel->code.assembly, false);
+  }
   return WB_OK;
 }
 
@@ -155,7 +161,7 @@ static wb_status make(wb_program *program, const wb_kernel_options *o, wb_hash12
                                       .ops_compiled = program->op_count,
                                       .instructions = -1,
                                       .key = key};
-  count_accesses(kernel, &kernel->report);
+  count_accesses(program, o->check, &kernel->report);
   wb_status status = wb_program_text(program, false, &kernel->text, error);
   if (status == WB_OK && !o->interpret) status = lower(kernel, o, error);
   if (status != WB_OK) {
@@ -203,6 +209,34 @@ static wb_status compile_missing(wb_kernel_cache *cache, wb_program *program,
   return status;
 }
 
+/* the program after passes, as a copy */
+static wb_status prepare(const wb_program *program, const wb_kernel_options *o, wb_program **out,
+                         wb_error *error) {
+  WB_TRY(wb_program_clone(program, out, error));
+  wb_status status = o->no_passes ? WB_OK : wb_passes_run(*out, error);
+  if (status != WB_OK) wb_program_free(*out);
+  return status;
+}
+
+wb_status wb_kernel_survey(const wb_program *program, const wb_kernel_options *options,
+                           wb_kernel_report *report, wb_error *error) {
+  const wb_kernel_options o = settle(options);
+  const double start = now();
+  wb_program *copy;
+  WB_TRY(prepare(program, &o, &copy, error));
+  *report = (wb_kernel_report){.name = program->name,
+                               .target = "",
+                               .llvm_version = "",
+                               .ops_built = program->op_count,
+                               .ops_compiled = copy->op_count,
+                               .instructions = -1,
+                               .key = key_of(copy, &o)};
+  count_accesses(copy, o.check, report);
+  report->times.passes = now() - start;
+  wb_program_free(copy);
+  return WB_OK;
+}
+
 wb_status wb_kernel_compile(wb_kernel_cache *cache, const wb_program *program,
                             const wb_kernel_options *options, wb_kernel **out,
                             wb_kernel_report *report, wb_error *error) {
@@ -210,12 +244,7 @@ wb_status wb_kernel_compile(wb_kernel_cache *cache, const wb_program *program,
   const wb_kernel_options o = settle(options);
   const double start = now();
   wb_program *copy;
-  WB_TRY(wb_program_clone(program, &copy, error));
-  wb_status status = o.no_passes ? WB_OK : wb_passes_run(copy, error);
-  if (status != WB_OK) {
-    wb_program_free(copy);
-    return status;
-  }
+  WB_TRY(prepare(program, &o, &copy, error));
   const wb_hash128 key = key_of(copy, &o);
   const double passes = now() - start;
   wb_kernel *kernel = cache != NULL ? wb_kernel_cache_get(cache, key) : NULL;

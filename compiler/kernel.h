@@ -47,7 +47,7 @@ typedef struct wb_kernel_report {
   int32_t ops_built, ops_compiled; /* before and after passes */
   int32_t accesses, accesses_proven, accesses_promised, accesses_checked;
   int64_t code_bytes;   /* of the object file */
-  int64_t instructions; /* static; -1 unknown */
+  int64_t instructions; /* static; only with keep_text or for a GPU, else -1 */
   bool cached;          /* this call found it in the cache */
   wb_hash128 key;
   wb_kernel_times times;
@@ -72,6 +72,11 @@ WB_API void wb_kernel_cache_count(wb_kernel_cache *cache, int64_t *kernels, int6
 WB_API wb_status wb_kernel_compile(wb_kernel_cache *cache, const wb_program *program,
                                    const wb_kernel_options *options, wb_kernel **out,
                                    wb_kernel_report *report, wb_error *error);
+
+/* What can be told of a compile without code: ops, accesses, key, the time of the passes. Needs no
+ * LLVM. `report->name` is the program's own. */
+WB_API wb_status wb_kernel_survey(const wb_program *program, const wb_kernel_options *options,
+                                  wb_kernel_report *report, wb_error *error);
 
 WB_API wb_kernel *wb_kernel_retain(wb_kernel *kernel);
 WB_API void wb_kernel_release(wb_kernel *kernel); /* NULL is fine */

@@ -1,0 +1,282 @@
+/* warpbook kernels: what the program compiles, and what becomes of it. This file reads the arguments
+ * and finds kernels by name; each action has a file of its own. */
+#include "kernels.h"
+
+#include "kernels/catalogue.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  KEY_CAPACITY = 0x900,
+  KEY_FEATURES,
+  KEY_ARCH,
+  KEY_IR,
+  KEY_LLVM,
+  KEY_ASM,
+  KEY_PTX,
+  KEY_PASS,
+  KEY_REPEATS,
+  KEY_JSON
+};
+
+/* the catalogues of all rooms */
+static wb_catalogue *const catalogues[] = {wb_book_catalogue};
+
+static const struct {
+  const char *name;
+  kernels_action *run;
+} actions[] = {{"list", kernels_list}, {"show", kernels_show}, {"time", kernels_time}};
+
+enum { ACTIONS = sizeof actions / sizeof actions[0] };
+
+const char *const kernels_stage_names[KERNELS_STAGES] = {"passes", "translate", "optimise",
+                                                         "generate", "load"};
+
+static const struct argp_option options[] = {
+    {"capacity", KEY_CAPACITY, "N[,N...]", 0,
+     "orders a side: 32, 64, 128, .. up to 8192; default 1024", 1},
+    {"features", KEY_FEATURES, "WORD[,WORD...]", 0,
+     "only variants with these words: replay, flow, checked or all; no-trades, owner-trades or "
+     "all-trades; rows",
+     1},
+    {"arch", KEY_ARCH, "ARCH[,ARCH...]", 0,
+     "what to compile for: host (default), host:CPU (as host:x86-64-v3), sm_80 or sm_90", 1},
+    {"json", KEY_JSON, NULL, 0, "print JSON", 1},
+    {NULL, 0, NULL, 0, "Texts of show, instead of the summary:", 2},
+    {"ir", KEY_IR, NULL, 0, "the program, after passes", 2},
+    {"pass", KEY_PASS, "NAME", 0, "with --ir: after this pass; none: as it was built", 2},
+    {"llvm", KEY_LLVM, NULL, 0, "LLVM's IR", 2},
+    {"asm", KEY_ASM, NULL, 0, "assembly", 2},
+    {"ptx", KEY_PTX, NULL, 0, "PTX (--arch sm_90 unless given)", 2},
+    {NULL, 0, NULL, 0, "Of time:", 3},
+    {"repeats", KEY_REPEATS, "N", 0, "compile each kernel so often; default 5", 3},
+    {0},
+};
+
+/* ---- arguments ---- */
+
+/* Cuts the next word of a list off, into `word`. */
+static bool next_word(const char **list, const char *separators, char word[KERNELS_WORD_BYTES]) {
+  *list += strspn(*list, separators);
+  size_t length = strcspn(*list, separators);
+  size_t kept = length < KERNELS_WORD_BYTES ? length : KERNELS_WORD_BYTES - 1;
+  memcpy(word, *list, kept);
+  word[kept] = '\0';
+  *list += length;
+  return length > 0;
+}
+
+static void parse_capacities(const struct argp_state *state, kernels_arguments *line,
+                             const char *list) {
+  char word[KERNELS_WORD_BYTES];
+  line->capacity_count = 0;
+  while (next_word(&list, ",", word)) {
+    int32_t capacity = (int32_t)cli_integer(state, "capacity", word, 1, INT32_MAX);
+    if (wb_book_capacity_for(capacity) != capacity) {
+      argp_error(state, "--capacity: expected 32, 64, 128, .. up to 8192, got \"%s\"", word);
+    }
+    if (line->capacity_count == KERNELS_MOST) {
+      argp_error(state, "--capacity: expected at most %d of them", KERNELS_MOST);
+    }
+    line->capacities[line->capacity_count++] = capacity;
+  }
+  if (line->capacity_count == 0) {
+    argp_error(state, "--capacity: expected a number, got \"\"");
+  }
+}
+
+static void parse_target(const struct argp_state *state, kernels_target *target) {
+  const char *name = target->name;
+  if (strncmp(name, "host:", 5) == 0 && name[5] != '\0') {
+    target->cpu = name + 5;
+  } else if (strcmp(name, "sm_80") == 0 || strcmp(name, "sm_90") == 0) {
+    target->sm = atoi(name + 3);
+  } else if (strcmp(name, "host") != 0) {
+    argp_error(state, "--arch: expected host, host:CPU, sm_80 or sm_90, got \"%s\"", name);
+  }
+}
+
+static void parse_targets(const struct argp_state *state, kernels_arguments *line,
+                          const char *list) {
+  char word[KERNELS_WORD_BYTES];
+  line->target_count = 0;
+  while (next_word(&list, ",", word)) {
+    if (line->target_count == KERNELS_MOST) {
+      argp_error(state, "--arch: expected at most %d of them", KERNELS_MOST);
+    }
+    kernels_target *target = &line->targets[line->target_count++];
+    *target = (kernels_target){0};
+    memcpy(target->name, word, sizeof word);
+    parse_target(state, target);
+  }
+  if (line->target_count == 0) {
+    argp_error(state, "--arch: expected host, host:CPU, sm_80 or sm_90, got \"\"");
+  }
+}
+
+static void parse_text(const struct argp_state *state, kernels_arguments *line, int key) {
+  if (line->text != KERNELS_SUMMARY) {
+    argp_error(state, "only one of --ir, --llvm, --asm and --ptx can be shown");
+  }
+  line->text = key == KEY_IR     ? KERNELS_IR
+               : key == KEY_LLVM ? KERNELS_LLVM
+               : key == KEY_ASM  ? KERNELS_ASSEMBLY
+                                 : KERNELS_PTX;
+}
+
+static void parse_word(const struct argp_state *state, kernels_arguments *line, char *word) {
+  if (line->action == NULL) {
+    line->action = word;
+  } else if (line->kernel == NULL) {
+    line->kernel = strncmp(word, "wb_", 3) == 0 ? word + 3 : word;
+  } else {
+    argp_error(state, "expected one KERNEL, got \"%s\" too", word);
+  }
+}
+
+/* What belongs together is looked at when everything is known. */
+static void check_line(const struct argp_state *state, kernels_arguments *line) {
+  if (line->action == NULL) {
+    argp_error(state, "ACTION is missing: expected list, show or time");
+  }
+  bool shows = line->action != NULL && strcmp(line->action, "show") == 0;
+  if (shows && line->kernel == NULL) {
+    argp_error(state, "show: KERNEL is missing");
+  }
+  if (!shows && (line->text != KERNELS_SUMMARY || line->pass != NULL)) {
+    argp_error(state, "--ir, --pass, --llvm, --asm and --ptx belong to show");
+  }
+  if (line->pass != NULL && line->text != KERNELS_IR) {
+    argp_error(state, "--pass goes with --ir");
+  }
+  if (line->text == KERNELS_PTX && line->target_count == 0) {
+    parse_targets(state, line, "sm_90");
+  }
+  if (line->target_count == 0) {
+    parse_targets(state, line, "host");
+  }
+  if (line->text == KERNELS_PTX && line->targets[0].sm == 0) {
+    argp_error(state, "--ptx: expected --arch sm_80 or sm_90, got \"%s\"", line->targets[0].name);
+  }
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state) {
+  kernels_arguments *line = state->input;
+  switch (key) {
+  case KEY_CAPACITY: parse_capacities(state, line, argument); return 0;
+  case KEY_FEATURES: line->words = argument; return 0;
+  case KEY_ARCH: parse_targets(state, line, argument); return 0;
+  case KEY_IR:
+  case KEY_LLVM:
+  case KEY_ASM:
+  case KEY_PTX: parse_text(state, line, key); return 0;
+  case KEY_PASS: line->pass = argument; return 0;
+  case KEY_REPEATS:
+    line->repeats = (int32_t)cli_integer(state, "repeats", argument, 1, 1000);
+    return 0;
+  case KEY_JSON: line->json = true; return 0;
+  case ARGP_KEY_ARG: parse_word(state, line, argument); return 0;
+  case ARGP_KEY_END: check_line(state, line); return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp parser = {
+    .options = options,
+    .parser = parse_option,
+    .args_doc = "list [KERNEL]\nshow KERNEL\ntime [KERNEL]",
+    .doc = "Shows what the program compiles.\v"
+           "list: the kernels it can ask for, their operations and memory accesses. show: one of "
+           "them (the first that fits) - a summary, or one of its texts. time: how long each stage "
+           "of compiling takes.\n\n"
+           "Exit status: 0, or 2 if something could not be done.",
+};
+
+int cli_kernels(int argc, char **argv) {
+  kernels_arguments line = {.capacities = {1024}, .capacity_count = 1, .repeats = 5};
+  argp_parse(&parser, argc, argv, 0, NULL, &line);
+  for (int i = 0; i < ACTIONS; i++) {
+    if (line.action != NULL && strcmp(actions[i].name, line.action) == 0) {
+      return actions[i].run(&line);
+    }
+  }
+  wb_error error;
+  (void)WB_FAIL(&error, WB_ERROR_ARGUMENT, "kernels: expected list, show or time, got \"%.80s\"",
+                line.action);
+  return cli_fail(&error);
+}
+
+/* ---- kernels by name ---- */
+
+typedef struct chosen {
+  const kernels_arguments *line;
+  wb_catalogue_visit *visit;
+  void *context;
+  int64_t visited;
+} chosen;
+
+static bool has_word(const char *variant, const char *word) {
+  char own[KERNELS_WORD_BYTES];
+  while (next_word(&variant, " ", own)) {
+    if (strcmp(own, word) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool fits(const kernels_arguments *line, const wb_catalogue_item *item) {
+  char word[KERNELS_WORD_BYTES];
+  if (line->kernel != NULL && strcmp(line->kernel, item->name) != 0) {
+    return false;
+  }
+  for (const char *rest = line->words; rest != NULL && next_word(&rest, ", ", word);) {
+    if (!has_word(item->variant, word)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static wb_status pass_on(void *context, const wb_catalogue_item *item, wb_error *error) {
+  chosen *c = context;
+  if (!fits(c->line, item)) {
+    return WB_OK;
+  }
+  c->visited++;
+  return c->visit(c->context, item, error);
+}
+
+wb_status kernels_each(const kernels_arguments *line, wb_catalogue_visit *visit, void *context,
+                       wb_error *error) {
+  chosen c = {.line = line, .visit = visit, .context = context};
+  for (int32_t i = 0; i < line->capacity_count; i++) {
+    wb_book_rules rules = wb_book_rules_default();
+    rules.capacity = line->capacities[i];
+    for (size_t room = 0; room < sizeof catalogues / sizeof catalogues[0]; room++) {
+      WB_TRY(catalogues[room](&rules, pass_on, &c, error));
+    }
+  }
+  if (c.visited > 0) {
+    return WB_OK;
+  }
+  return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                 "kernels: no kernel \"%.60s\" has a variant with \"%.60s\": `warpbook kernels "
+                 "list' names them all",
+                 line->kernel != NULL ? line->kernel : "(any)",
+                 line->words != NULL ? line->words : "");
+}
+
+/* ---- targets and stages ---- */
+
+wb_kernel_options kernels_options(const kernels_target *target) {
+  return (wb_kernel_options){.cpu = target->cpu, .sm = target->sm};
+}
+
+void kernels_stage_times(const wb_kernel_times *times, double seconds[KERNELS_STAGES]) {
+  const double all[KERNELS_STAGES] = {times->passes, times->translate, times->optimise,
+                                      times->generate, times->load};
+  memcpy(seconds, all, sizeof all);
+}

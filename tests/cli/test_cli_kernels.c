@@ -1,0 +1,167 @@
+/* warpbook kernels: what it lists, shows and times, and what it says where it cannot. */
+#include "run.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char nowhere[] = "/nonexistent/module.so";
+
+/* ---- list ---- */
+
+static const json_t *row_of(const json_t *list, const char *name, const char *variant) {
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *row = json_array_get(list, i);
+    if (strcmp(text(row, "name"), name) == 0 && strcmp(text(row, "variant"), variant) == 0) {
+      return row;
+    }
+  }
+  cr_assert_fail("no kernel %s %s", name, variant);
+  return NULL;
+}
+
+Test(kernels, list_needs_no_code_generator) {
+  setenv("WB_LLVM_MODULE", nowhere, 1);
+  json_t *list = expect_json(RUN("kernels", "list", "--capacity", "64,128", "--json"), 0);
+  const json_t *replay = row_of(list, "run", "replay all-trades");
+  const json_t *all = row_of(list, "run", "all all-trades rows");
+  cr_expect_eq(number(replay, "capacity"), 64, "the first capacity comes first");
+  cr_expect_lt(number(replay, "ops_compiled"), number(all, "ops_compiled"));
+  cr_expect_lt(number(all, "ops_compiled"), number(all, "ops_built"));
+  const json_t *accesses = json_object_get(all, "accesses");
+  cr_expect_eq(number(accesses, "all"), number(accesses, "proven") + number(accesses, "promised") +
+                                            number(accesses, "checked"));
+  (void)row_of(list, "levels", "");
+  (void)row_of(list, "hashes", "");
+  /* no two kernels have one key, and each is there for both capacities */
+  size_t rows = json_array_size(list);
+  cr_expect_eq(rows % 2, 0);
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t j = 0; j < i; j++) {
+      cr_expect_str_neq(text(json_array_get(list, i), "key"), text(json_array_get(list, j), "key"));
+    }
+  }
+  json_decref(list);
+}
+
+Test(kernels, list_picks_by_words) {
+  json_t *list = expect_json(
+      RUN("kernels", "list", "run", "--features", "checked,rows,no-trades", "--json"), 0);
+  cr_assert_eq(json_array_size(list), 1);
+  cr_expect_str_eq(text(json_array_get(list, 0), "variant"), "checked no-trades rows");
+  cr_expect_eq(number(json_array_get(list, 0), "capacity"), 1024);
+  json_decref(list);
+  run_result table = RUN("kernels", "list", "wb_levels");
+  cr_expect_eq(table.status, 0);
+  cr_expect_not_null(strstr(table.out, "levels"));
+  cr_expect_null(strstr(table.out, "hashes"));
+  run_free(&table);
+}
+
+/* ---- show ---- */
+
+/* Lines of assembly that are instructions, by a rule of its own: all but labels and directives. */
+static int64_t instruction_lines(const char *assembly) {
+  int64_t count = 0;
+  char *copy = strdup(assembly);
+  for (char *line = strtok(copy, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    line[strcspn(line, "#")] = '\0';
+    char *word = line + strspn(line, " \t");
+    size_t length = strcspn(word, " \t");
+    count += length > 0 && word[0] != '.' && strchr(word, ':') == NULL;
+  }
+  free(copy);
+  return count;
+}
+
+Test(kernels, show_counts_instructions) {
+  json_t *summary = expect_json(
+      RUN("kernels", "show", "run", "--capacity", "64", "--features", "flow", "--json"), 0);
+  run_result assembly =
+      RUN("kernels", "show", "run", "--capacity", "64", "--features", "flow", "--asm");
+  cr_assert_eq(assembly.status, 0, "%s", assembly.err);
+  int64_t all = number(summary, "instructions");
+  cr_expect_eq(all, instruction_lines(assembly.out));
+  cr_expect_gt(number(summary, "code_bytes"), all);
+  run_free(&assembly);
+
+  /* a flow has three types; each is part of the whole, and none stands for nothing */
+  const json_t *types = json_object_get(summary, "types");
+  const char *const names[] = {"ADD", "REDUCE", "DELETE"};
+  cr_expect_eq(json_object_size(types), 4);
+  int64_t none = number(types, "none");
+  cr_expect_gt(none, 0);
+  for (int i = 0; i < 3; i++) {
+    const json_t *type = json_object_get(types, names[i]);
+    cr_expect(number(type, "alone") > 0 && number(type, "alone") < all - none + 50);
+    cr_expect_gt(number(type, "more"), 0);
+  }
+  cr_expect_gt(number(json_object_get(types, "ADD"), "alone"),
+               number(json_object_get(types, "DELETE"), "alone"), "an add also trades");
+  json_decref(summary);
+
+  run_result table =
+      RUN("kernels", "show", "run", "--capacity", "64", "--features", "flow", "--arch", "host");
+  cr_expect_eq(table.status, 0);
+  cr_expect_not_null(strstr(table.out, "DELETE"));
+  cr_expect_not_null(strstr(table.out, "generate"));
+  run_free(&table);
+}
+
+Test(kernels, show_prints_the_program_after_any_pass) {
+  run_result built = RUN("kernels", "show", "hashes", "--ir", "--pass", "none");
+  run_result folded = RUN("kernels", "show", "hashes", "--ir", "--pass", "fold");
+  run_result last = RUN("kernels", "show", "hashes", "--ir");
+  cr_assert(built.status == 0 && folded.status == 0 && last.status == 0);
+  cr_expect_eq(strncmp(built.out, "program wb_hashes", 17), 0);
+  cr_expect_str_neq(built.out, folded.out);
+  cr_expect_str_neq(folded.out, last.out);
+  run_free(&built);
+  run_free(&folded);
+  run_free(&last);
+  run_result llvm = RUN("kernels", "show", "hashes", "--llvm");
+  cr_expect_eq(llvm.status, 0);
+  cr_expect_not_null(strstr(llvm.out, "define void @wb_hashes"));
+  run_free(&llvm);
+}
+
+/* ---- time ---- */
+
+Test(kernels, time_tells_every_stage) {
+  json_t *list = expect_json(
+      RUN("kernels", "time", "volume_at", "--capacity", "32", "--repeats", "3", "--json"), 0);
+  cr_assert_eq(json_array_size(list), 1);
+  const json_t *row = json_array_get(list, 0);
+  double sum = 0;
+  const char *name;
+  json_t *value;
+  json_object_foreach(json_object_get(row, "seconds"), name, value) {
+    cr_expect_geq(json_real_value(value), 0);
+    sum += json_real_value(value);
+  }
+  cr_expect_gt(json_real_value(json_object_get(row, "seconds_all")), 0);
+  cr_expect_gt(sum, 0);
+  json_decref(list);
+}
+
+/* ---- what cannot be ---- */
+
+Test(kernels, refused) {
+  EXPECT_REFUSED(RUN("kernels"), "ACTION is missing");
+  EXPECT_REFUSED(RUN("kernels", "hide"), "list, show", "\"hide\"");
+  EXPECT_REFUSED(RUN("kernels", "show"), "KERNEL is missing");
+  EXPECT_REFUSED(RUN("kernels", "show", "walk"), "\"walk\"", "kernels list");
+  EXPECT_REFUSED(RUN("kernels", "show", "run", "--features", "magic"), "\"magic\"");
+  EXPECT_REFUSED(RUN("kernels", "list", "--capacity", "100"), "--capacity", "\"100\"");
+  EXPECT_REFUSED(RUN("kernels", "list", "--capacity", ""), "--capacity");
+  EXPECT_REFUSED(RUN("kernels", "list", "--arch", "sm_12"), "sm_90", "\"sm_12\"");
+  EXPECT_REFUSED(RUN("kernels", "list", "--ir"), "belong to show");
+  EXPECT_REFUSED(RUN("kernels", "show", "run", "--ir", "--asm"), "only one");
+  EXPECT_REFUSED(RUN("kernels", "show", "run", "--pass", "fold"), "--pass", "--ir");
+  EXPECT_REFUSED(RUN("kernels", "show", "run", "--ir", "--pass", "magic"), "fold", "\"magic\"");
+  EXPECT_REFUSED(RUN("kernels", "show", "run", "--arch", "host:z80", "--asm"), "z80");
+  EXPECT_REFUSED(RUN("kernels", "show", "run", "--ptx", "--arch", "host"), "--ptx", "sm_80");
+  EXPECT_REFUSED(RUN("kernels", "time", "--repeats", "0"), "--repeats");
+  setenv("WB_LLVM_MODULE", nowhere, 1);
+  EXPECT_REFUSED(RUN("kernels", "show", "run", "--asm"), "could not be loaded", "WB_LLVM_MODULE");
+}
