@@ -107,7 +107,8 @@ static void find_places(run *r) {
       const wb_buffer_argument *buffer = &r->arguments->buffers[o->buffer];
       int64_t base_bytes = wb_element_bytes((wb_element)base->element);
       int64_t offset = o->shared ? 0 : r->book * buffer->stride * base_bytes;
-      at->data = (unsigned char *)buffer->data + offset;
+      /* one of no elements may have no memory */
+      at->data = buffer->data == NULL ? NULL : (unsigned char *)buffer->data + offset;
       at->length = buffer->length * base_bytes / wb_element_bytes((wb_element)o->element);
     }
   }
