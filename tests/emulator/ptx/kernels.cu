@@ -153,7 +153,7 @@ extern "C" __global__ void atomics(const int *values, int n, int *i32, unsigned 
   atomicDec((unsigned *)&i32[7], 9);
   atomicAdd(u64, (unsigned long long)v << 20), atomicMax(u64 + 1, (unsigned long long)v * v);
   atomicAdd(f32, 0.5f);
-  int old = i32[8], seen; // adds through compare and swap
+  int old = 0, seen; // adds through compare and swap
   do {
     seen = old;
     old = atomicCAS(&i32[8], seen, seen + v);

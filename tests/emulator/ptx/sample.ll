@@ -76,7 +76,7 @@ rotate:
 root:
   %q.value = uitofp i32 %value to float
   %q.root = call float @llvm.sqrt.f32(float %q.value)
-  %q.more = call float @llvm.fma.f32(float %q.root, float 3.0, float 0.1)
+  %q.more = call float @llvm.fma.f32(float %q.root, float 3.0, float 0.125)
   %q.part = fdiv float %q.more, 7.0
   %q.int = call i32 @llvm.fptosi.sat.i32.f32(float %q.part)
   %q.bits = bitcast float %q.part to i32
