@@ -137,24 +137,33 @@ static int fuzz(const settings *s) {
   return 1;
 }
 
+/* A whole number, -1 for anything else. */
+static int64_t number_of(const char *text) {
+  char *end = NULL;
+  long long value = strtoll(text, &end, 10);
+  return end != text && *end == 0 ? value : -1;
+}
+
 static bool parse(int argc, char **argv, settings *s) {
+  struct {
+    const char *name;
+    int64_t *value;
+  } numbers[] = {{"--programs", &s->programs},
+                 {"--seed", &s->seed},
+                 {"--seconds", &s->seconds},
+                 {"--size", &s->size}};
   for (int i = 1; i + 1 < argc; i += 2) {
-    const char *value = argv[i + 1];
-    if (strcmp(argv[i], "--programs") == 0) {
-      s->programs = atoll(value);
-    } else if (strcmp(argv[i], "--seed") == 0) {
-      s->seed = atoll(value);
-    } else if (strcmp(argv[i], "--seconds") == 0) {
-      s->seconds = atoll(value);
-    } else if (strcmp(argv[i], "--size") == 0) {
-      s->size = atoll(value);
-    } else if (strcmp(argv[i], "--cpu") == 0) {
-      s->cpu = value;
-    } else {
-      return false;
+    bool known = strcmp(argv[i], "--cpu") == 0;
+    if (known) s->cpu = argv[i + 1];
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+      if (strcmp(argv[i], numbers[k].name) != 0) continue;
+      *numbers[k].value = number_of(argv[i + 1]);
+      known = true;
     }
+    if (!known) return false;
   }
-  return argc % 2 == 1 && s->programs > 0 && s->size > 0 && s->size <= 10000;
+  return argc % 2 == 1 && s->programs > 0 && s->seed >= 0 && s->seconds >= 0 && s->size > 0 &&
+         s->size <= 10000;
 }
 
 int main(int argc, char **argv) {
