@@ -148,7 +148,7 @@ Test(lower_module, a_damaged_object_is_refused) {
   /* every bit of the header and of the section headers' first fields */
   Elf64_Ehdr head;
   memcpy(&head, good.object, sizeof head);
-  uint8_t *bytes = malloc(good.object_bytes + 1);
+  uint8_t *bytes = calloc(1, good.object_bytes + 1);
   cr_assert_not_null(bytes);
   for (size_t bit = 0; bit < 8 * sizeof head; bit++) {
     memcpy(bytes, good.object, good.object_bytes);
