@@ -1,4 +1,5 @@
 /* An environment's life, its launches, resets and steps. */
+#define _POSIX_C_SOURCE 200809L
 #include "env/world.h"
 
 #include "env/features.h"
@@ -7,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 wb_env_config wb_env_config_default(void) {
   wb_env_config config;
@@ -183,10 +185,31 @@ static void measure_buffers(wb_env *env) {
   n[BUFFER_STATISTICS] = a * STAT_COUNT;
   n[BUFFER_RING] = (int64_t)env->record_room * 4;
   n[BUFFER_RING_COUNT] = env->record_room > 0;
+  n[BUFFER_CHOSEN] = n[BUFFER_STARTS] = 1;
+}
+
+/* An operating system may promise memory that it does not have, so what a batch needs is compared with
+ * what the machine has before any of it is touched. */
+static wb_status check_memory(const wb_env *env, wb_error *error) {
+  wb_device_info info;
+  wb_device_describe(env->device, &info);
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (!info.host_memory || pages <= 0 || page <= 0) return WB_OK;
+  int64_t each = env->layout.stride;
+  for (int i = 0; i < BUFFER_COUNT; i++) {
+    each += env->lengths[i] * env_element_bytes((env_buffer)i);
+  }
+  int64_t most = (int64_t)pages * page / each;
+  if (env->envs <= most) return WB_OK;
+  return WB_FAIL(error, WB_ERROR_MEMORY,
+                 "env: envs: expected at most %" PRId64 " (%" PRId64
+                 " bytes each in this machine's memory), got %d",
+                 most, each, env->envs);
 }
 
 static wb_status allocate_buffers(wb_env *env, wb_error *error) {
   measure_buffers(env);
+  WB_TRY(check_memory(env, error));
   for (int i = 0; i < BUFFER_COUNT; i++) {
     void *memory = NULL;
     if (env->lengths[i] == 0) continue;
@@ -198,8 +221,6 @@ static wb_status allocate_buffers(wb_env *env, wb_error *error) {
     }
     env->memory[i] = memory;
   }
-  /* what a reset is asked for; lengths of their own at each launch */
-  env->lengths[BUFFER_CHOSEN] = env->lengths[BUFFER_STARTS] = 1;
   env->observation = (float *)(void *)env->memory[BUFFER_OBSERVATION];
   env->env_stride = env->lengths[BUFFER_OBSERVATION];
   env->slot_count = 1;

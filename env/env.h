@@ -194,6 +194,8 @@ typedef enum wb_env_type { WB_ENV_U8, WB_ENV_I32, WB_ENV_I64, WB_ENV_F32 } wb_en
 /* Buffers and their types; N environments, A agents, shapes in C order:
  *
  *   action        i32 or f32 [N][A][C]  both types if groups differ: bits of the group's own type
+ *   mask          u8  [N]        } room for the masks and windows that calls take: pass its pointer,
+ *   starts        i32 [N]        } or one of your own
  *   observation   f32 [N][A][F]
  *   final_obs     f32 [N][A][F]  of the episode that ended last (same-step autoreset only)
  *   action_mask   u8  [N][A][M]  1: the discrete action may be chosen; all 1 for other actions
@@ -210,6 +212,7 @@ typedef enum wb_env_type { WB_ENV_U8, WB_ENV_I32, WB_ENV_I64, WB_ENV_F32 } wb_en
  *   episode       i32 [N]        its number, from 0
  *   errors        i32 [N]        WB_ENV_ERROR bits, kept until wb_env_clear_errors
  *   seeds         i64 [N]        own seeds; read by resets
+ *   next_episode  i32 [N]        number that the next reset gives its episode; -1: one more
  *   and one f32 or i32 [N] per parameter, named GROUP.NAME, strided. */
 typedef struct wb_env_buffer {
   const char *name;
