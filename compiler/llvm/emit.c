@@ -32,6 +32,7 @@ wb_status emit_open(emit *e, const wb_program *program, LLVMContextRef context,
   e->pointer = LLVMPointerTypeInContext(context, 0);
   e->scope_kind = LLVMGetMDKindIDInContext(context, "alias.scope", strlen("alias.scope"));
   e->apart_kind = LLVMGetMDKindIDInContext(context, "noalias", strlen("noalias"));
+  e->invariant_kind = LLVMGetMDKindIDInContext(context, "invariant.load", strlen("invariant.load"));
   e->weights_kind = LLVMGetMDKindIDInContext(context, "prof", strlen("prof"));
   e->builder = LLVMCreateBuilderInContext(context);
   e->locals = LLVMCreateBuilderInContext(context);

@@ -105,6 +105,7 @@ struct emit {
   LLVMValueRef slab;
   LLVMValueRef fault;
   LLVMValueRef lane; /* i32: this thread's, where lanes are threads */
+  bool short_shared; /* addresses of shared memory have 32 bits */
   int32_t current;   /* the op being lowered */
 
   LLVMValueRef *values;    /* by op */
@@ -114,8 +115,8 @@ struct emit {
   emit_region *regions;
   int32_t depth;
 
-  unsigned scope_kind, apart_kind, weights_kind; /* metadata kinds */
-  wb_status status;                              /* WB_OK until something failed */
+  unsigned scope_kind, apart_kind, weights_kind, invariant_kind; /* metadata kinds */
+  wb_status status;                                              /* WB_OK until something failed */
   wb_error error;
 };
 

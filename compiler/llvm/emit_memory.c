@@ -96,6 +96,12 @@ void emit_mark(emit *e, LLVMValueRef access, const emit_place *place, uint32_t a
   LLVMSetMetadata(access, e->scope_kind, class->scope[place->pattern]);
   LLVMSetMetadata(access, e->apart_kind, class->apart);
   if (alignment != 0) LLVMSetAlignment(access, alignment);
+  const wb_object *shown = &e->program->objects[place->object->base];
+  bool fixed = shown->kind == WB_OBJECT_BUFFER && !shown->writable;
+  if (e->gang->threads && fixed && LLVMIsALoadInst(access) != NULL) {
+    LLVMMetadataRef nothing = LLVMMDNodeInContext2(e->context, NULL, 0);
+    LLVMSetMetadata(access, e->invariant_kind, LLVMMetadataAsValue(e->context, nothing));
+  }
 }
 
 /* ---- addresses ---- */

@@ -9,6 +9,7 @@
  * While it works for us the handler jumps back out of it instead: the compile fails with LLVM's words,
  * and what LLVM had allocated is leaked, for nothing is known about its state. */
 #include "host.h"
+#include "nvptx.h"
 #include "object.h"
 
 #include <llvm-c/Analysis.h>
@@ -35,11 +36,14 @@
 #define INSTCOMBINE "instcombine"
 #endif
 #define PIPELINE "function(sroa,early-cse<memssa>," INSTCOMBINE ",simplifycfg)"
+/* the least that keeps variables out of memory, which a GPU's threads have far away */
+#define PIPELINE_LEAST "function(sroa)"
 
 /* One compile under way. */
 typedef struct job {
   const wb_lower_request *request;
   target target;
+  placement where; /* on a GPU */
   LLVMContextRef context;
   LLVMModuleRef module;
   char diagnostic[512]; /* the first error that LLVM reported by itself */
@@ -88,6 +92,8 @@ static wb_status from_llvm(LLVMErrorRef llvm, const char *what, const char *name
 
 /* ---- stages ---- */
 
+static bool is_gpu(const job *j) { return j->request->sm != 0; }
+
 static wb_status translate(job *j, wb_error *error) {
   j->context = LLVMContextCreate();
   LLVMContextSetDiagnosticHandler(j->context, on_diagnostic, j);
@@ -97,7 +103,12 @@ static wb_status translate(job *j, wb_error *error) {
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(j->target.machine);
   LLVMSetModuleDataLayout(j->module, layout);
   LLVMDisposeTargetData(layout);
-  WB_TRY(host_emit(j->request, &j->target, j->context, j->module, error));
+  if (is_gpu(j)) {
+    WB_TRY(placement_choose(j->request, &j->where, error));
+    WB_TRY(nvptx_emit(j->request, &j->target, &j->where, j->context, j->module, error));
+  } else {
+    WB_TRY(host_emit(j->request, &j->target, j->context, j->module, error));
+  }
   char *message = NULL;
   wb_status status = WB_OK;
   if (LLVMVerifyModule(j->module, LLVMReturnStatusAction, &message)) {
@@ -109,9 +120,10 @@ static wb_status translate(job *j, wb_error *error) {
 }
 
 static wb_status optimise(job *j, wb_error *error) {
-  if (j->request->unoptimised) return WB_OK;
+  if (j->request->unoptimised && !is_gpu(j)) return WB_OK;
+  const char *passes = j->request->unoptimised ? PIPELINE_LEAST : PIPELINE;
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef llvm = LLVMRunPasses(j->module, PIPELINE, j->target.machine, options);
+  LLVMErrorRef llvm = LLVMRunPasses(j->module, passes, j->target.machine, options);
   LLVMDisposePassBuilderOptions(options);
   return llvm == NULL ? WB_OK : from_llvm(llvm, "optimising", name_of(j), error);
 }
@@ -150,14 +162,17 @@ static int64_t count_instructions(const char *assembly) {
   return count;
 }
 
+static wb_status write_ir(job *j, wb_lower_result *result, wb_error *error) {
+  char *text = LLVMPrintModuleToString(j->module);
+  result->ir = strdup(text);
+  LLVMDisposeMessage(text);
+  if (result->ir == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "%s: no memory", name_of(j));
+  return WB_OK;
+}
+
 /* Text before machine code, which changes the module: assembly is made from a copy. */
 static wb_status write_texts(job *j, wb_lower_result *result, wb_error *error) {
-  if (j->request->want_ir) {
-    char *text = LLVMPrintModuleToString(j->module);
-    result->ir = strdup(text);
-    LLVMDisposeMessage(text);
-    if (result->ir == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "%s: no memory", name_of(j));
-  }
+  if (j->request->want_ir) WB_TRY(write_ir(j, result, error));
   if (!j->request->want_assembly) return WB_OK;
   LLVMModuleRef copy = LLVMCloneModule(j->module);
   uint8_t *assembly = NULL;
@@ -169,6 +184,32 @@ static wb_status write_texts(job *j, wb_lower_result *result, wb_error *error) {
   return status;
 }
 
+/* PTX is text: what comes of the module is put into the result's own form, with what was decided. */
+static wb_status generate_ptx(job *j, wb_lower_result *result, wb_error *error) {
+  int32_t barriers = 0;
+  char note[512];
+  double start = seconds();
+  WB_TRY(nvptx_barriers(j->request->program, j->module, &barriers, error));
+  if (j->request->want_ir) WB_TRY(write_ir(j, result, error));
+  uint8_t *ptx = NULL;
+  size_t bytes = 0;
+  WB_TRY(generate(j, j->module, LLVMAssemblyFile, &ptx, &bytes, error));
+  snprintf(note, sizeof note, "// warpbook kernel %s\n// %s\n// %d warp barriers\n", name_of(j),
+           j->where.report, (int)barriers);
+  wb_gpu_code *gpu = &result->gpu;
+  *gpu = (wb_gpu_code){.ptx = nvptx_finish((const char *)ptx, note),
+                       .sm = j->request->sm,
+                       .warps = j->where.warps,
+                       .shared_bytes = j->where.shared_bytes,
+                       .placement = j->where.kind};
+  free(ptx);
+  memcpy(gpu->report, j->where.report, sizeof gpu->report);
+  if (gpu->ptx == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "%s: no memory", name_of(j));
+  result->instructions = count_instructions(gpu->ptx);
+  result->seconds_generate = seconds() - start;
+  return WB_OK;
+}
+
 /* Everything that LLVM does with IR. */
 static wb_status run_stages(job *j, wb_lower_result *result, wb_error *error) {
   double start = seconds();
@@ -177,6 +218,7 @@ static wb_status run_stages(job *j, wb_lower_result *result, wb_error *error) {
   result->seconds_translate = translated - start;
   WB_TRY(optimise(j, error));
   result->seconds_optimise = seconds() - translated;
+  if (is_gpu(j)) return generate_ptx(j, result, error);
   WB_TRY(write_texts(j, result, error));
   start = seconds();
   WB_TRY(generate(j, j->module, LLVMObjectFile, &result->object, &result->object_bytes, error));
@@ -185,6 +227,7 @@ static wb_status run_stages(job *j, wb_lower_result *result, wb_error *error) {
 }
 
 static void end_job(job *j) {
+  placement_free(&j->where);
   if (j->module != NULL) LLVMDisposeModule(j->module);
   if (j->context != NULL) LLVMContextDispose(j->context);
   target_close(&j->target);
@@ -313,7 +356,9 @@ static wb_status compile(const wb_lower_request *request, wb_lower_result *resul
   job *j = calloc(1, sizeof *j);
   if (j == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "%s: no memory", request->program->name);
   j->request = request;
-  wb_status status = target_open(&j->target, request->cpu, request->features, error);
+  wb_status status = request->sm != 0
+                         ? target_open_gpu(&j->target, request->sm, error)
+                         : target_open(&j->target, request->cpu, request->features, error);
   bool runs_here = j->target.runs_here;
   if (status == WB_OK) status = describe_target(&j->target, result, error);
   if (status == WB_OK) {

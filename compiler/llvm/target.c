@@ -4,6 +4,7 @@
  * one CPU model runs only where LLVM names the host so: models of one level still differ. */
 #include "target.h"
 
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm/Config/llvm-config.h>
 
@@ -236,6 +237,68 @@ wb_status target_open(target *t, const char *cpu, const char *features, wb_error
   if (status == WB_OK) status = make_machine(t, error);
   free(host_cpu);
   free(host_features);
+  if (status != WB_OK) target_close(t);
+  return status;
+}
+
+/* ---- GPUs ---- */
+
+/* The capabilities that code is made for, each with the first version of PTX that knows it and all the
+ * instructions that are used: a driver must know the version too. */
+static const struct {
+  int32_t sm;
+  const char *cpu, *features;
+} gpus[] = {{80, "sm_80", "+ptx70"}, {90, "sm_90", "+ptx78"}};
+
+#if WB_HAVE_NVPTX
+static pthread_once_t gpu_once = PTHREAD_ONCE_INIT;
+
+static void initialise_gpu(void) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  /* what LLVM does not know is ignored, and the layout tells whether it was heard */
+  static const char *const words[] = {"warpbook", "-nvptx-short-ptr"};
+  LLVMParseCommandLineOptions(2, words, "");
+}
+
+static wb_status ready_gpu(wb_error *error) {
+  (void)error;
+  pthread_once(&gpu_once, initialise_gpu);
+  return WB_OK;
+}
+#else
+static wb_status ready_gpu(wb_error *error) {
+  return WB_FAIL(error, WB_ERROR_UNAVAILABLE, "LLVM %s: built without code for NVIDIA GPUs",
+                 LLVM_VERSION_STRING);
+}
+#endif
+
+static bool has_short_shared(LLVMTargetMachineRef machine) {
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+  char *text = LLVMCopyStringRepOfTargetData(layout);
+  bool found = strstr(text, "p3:32:32") != NULL;
+  LLVMDisposeMessage(text);
+  LLVMDisposeTargetData(layout);
+  return found;
+}
+
+wb_status target_open_gpu(target *t, int32_t sm, wb_error *error) {
+  *t = (target){0};
+  size_t row = 0, rows = sizeof gpus / sizeof gpus[0];
+  while (row < rows && gpus[row].sm != sm) row++;
+  if (row == rows) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT, "GPU capability: expected 80 or 90, got %d", (int)sm);
+  }
+  WB_TRY(ready_gpu(error));
+  t->triple = strdup("nvptx64-nvidia-cuda");
+  t->cpu = strdup(gpus[row].cpu);
+  t->features = strdup(gpus[row].features);
+  wb_status status = WB_OK;
+  if (t->triple == NULL || t->cpu == NULL || t->features == NULL) status = no_memory(error);
+  if (status == WB_OK) status = make_machine(t, error);
+  if (status == WB_OK) t->short_shared = has_short_shared(t->machine);
   if (status != WB_OK) target_close(t);
   return status;
 }

@@ -1,0 +1,22 @@
+/* The NVPTX target: the function around a program's ops, barriers, and the text that comes out. */
+#ifndef WB_COMPILER_LLVM_NVPTX_H
+#define WB_COMPILER_LLVM_NVPTX_H
+
+#include "compiler/lower.h"
+#include "placement.h"
+#include "target.h"
+
+/* Adds the program's kernel to an empty module. */
+wb_status nvptx_emit(const wb_lower_request *request, const target *t, const placement *where,
+                     LLVMContextRef context, LLVMModuleRef module, wb_error *error);
+
+/* Puts warp barriers where lanes would otherwise meet in memory without order; after the passes and
+ * before code is generated. `count` is how many. */
+wb_status nvptx_barriers(const wb_program *program, LLVMModuleRef module, int32_t *count,
+                         wb_error *error);
+
+/* Finishes PTX as LLVM wrote it: branches are marked uniform, `note` lines are put at the head.
+ * Returns a string of malloc, NULL if memory is short. */
+char *nvptx_finish(const char *ptx, const char *note);
+
+#endif
