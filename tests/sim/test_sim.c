@@ -49,6 +49,16 @@ static market open_market(void) {
   return m;
 }
 
+static void close_market(market *m) {
+  for (int i = 0; i < TAPES; i++) {
+    wb_tape_free(m->tapes[i]);
+    stream_free(&m->flow[i]);
+  }
+}
+
+/* A market that is closed where its block ends. */
+#define MARKET(name) market name __attribute__((cleanup(close_market))) = open_market()
+
 static wb_sim_config config_for(const market *m, int32_t books) {
   wb_sim_config config = wb_sim_config_default();
   config.books = books;
@@ -123,7 +133,7 @@ static void expect_equal(wb_sim *sim, int32_t number, const wb_reference *book) 
 }
 
 Test(sim, books_on_their_own_tapes_equal_the_reference) {
-  market m = open_market();
+  MARKET(m);
   wb_sim_config config = config_for(&m, 7);
   wb_sim *sim = make(&config);
   for (int32_t book = 0; book < 7; book++) {
@@ -144,7 +154,7 @@ Test(sim, books_on_their_own_tapes_equal_the_reference) {
 }
 
 Test(sim, threads_books_and_cuts_change_nothing) {
-  market m = open_market();
+  MARKET(m);
   uint64_t book[33], state[33], expected_book, expected_state;
   wb_sim_config config = config_for(&m, 1);
   config.threads = 1;
@@ -172,7 +182,7 @@ Test(sim, threads_books_and_cuts_change_nothing) {
 }
 
 Test(sim, the_kernel_for_everything_gives_what_the_special_one_gives) {
-  market m = open_market();
+  MARKET(m);
   uint64_t book[2], state[2];
   for (int all = 0; all < 2; all++) {
     wb_sim_config config = config_for(&m, 1);
@@ -196,7 +206,7 @@ static int64_t orders_at(const wb_tape *tape, int64_t at, wb_order *orders, int6
 }
 
 Test(sim, a_book_can_start_inside_its_tape) {
-  market m = open_market();
+  MARKET(m);
   wb_sim_config config = config_for(&m, 2);
   wb_sim *sim = make(&config);
   wb_order orders[512];
@@ -223,7 +233,7 @@ Test(sim, a_book_can_start_inside_its_tape) {
 }
 
 Test(sim, agents_orders_may_be_loaded_and_are_met) {
-  market m = open_market();
+  MARKET(m);
   wb_sim_config config = config_for(&m, 2);
   wb_sim *sim = make(&config);
   wb_order orders[513];
@@ -260,7 +270,7 @@ static void count_trade(void *context, const wb_trade *trade) {
 }
 
 Test(sim, rings_hold_the_trades_and_count_what_they_lose) {
-  market m = open_market();
+  MARKET(m);
   wb_sim_config config = config_for(&m, 2);
   config.trades = WB_TRADES_ALL;
   config.trade_room = 50000;
@@ -304,7 +314,7 @@ Test(sim, rings_hold_the_trades_and_count_what_they_lose) {
 }
 
 Test(sim, questions_to_all_books_have_the_references_answers) {
-  market m = open_market();
+  MARKET(m);
   wb_sim_config config = config_for(&m, 3);
   wb_sim *sim = make(&config);
   for (int32_t book = 0; book < 3; book++) {
@@ -337,7 +347,7 @@ Test(sim, questions_to_all_books_have_the_references_answers) {
 }
 
 Test(sim, a_clone_a_copy_and_a_restored_book_go_on_alike) {
-  market m = open_market();
+  MARKET(m);
   wb_sim_config config = config_for(&m, 4);
   wb_sim *sim = make(&config), *other = make(&config);
   run(sim, 1500);
@@ -375,7 +385,7 @@ Test(sim, a_clone_a_copy_and_a_restored_book_go_on_alike) {
 }
 
 Test(sim, a_damaged_state_is_refused_and_changes_nothing) {
-  market m = open_market();
+  MARKET(m);
   wb_sim_config config = config_for(&m, 1);
   wb_sim *sim = make(&config);
   run(sim, 1500);
@@ -412,7 +422,7 @@ Test(sim, a_damaged_state_is_refused_and_changes_nothing) {
 }
 
 Test(sim, arrivals_are_renumbered_where_the_reference_does) {
-  market m = open_market();
+  MARKET(m);
   wb_sim_config config = config_for(&m, 2);
   wb_sim *sim = make(&config);
   run(sim, 1000);
@@ -443,7 +453,7 @@ static void *run_one(void *context) {
 }
 
 Test(sim, several_in_one_process_do_not_disturb_each_other) {
-  market m = open_market();
+  MARKET(m);
   pthread_t threads[4];
   for (int i = 0; i < 4; i++) {
     cr_assert_eq(pthread_create(&threads[i], NULL, run_one, &m), 0);
@@ -457,7 +467,7 @@ Test(sim, several_in_one_process_do_not_disturb_each_other) {
 }
 
 Test(sim, bad_arguments_are_named) {
-  market m = open_market();
+  MARKET(m);
   wb_error error;
   wb_sim *sim = NULL;
   wb_sim_config config = config_for(&m, 0);
