@@ -99,7 +99,9 @@ static emu_problem note_write(const checker *c, emu_record *r) {
     if (flags & EMU_READ_CACHED) {
       return blame(c, EMU_CACHED_WRITTEN, r->read_id, r->read_lanes, flags);
     }
-    const bool read_here = r->read_id == now->stretch && several(r->read_lanes | a->lanes);
+    /* readers that wrote the same value themselves saw it, whoever else writes it again */
+    const uint32_t readers = r->read_lanes & ~(here && equal ? r->write_lanes : 0);
+    const bool read_here = r->read_id == now->stretch && readers && several(readers | a->lanes);
     if (!both_strong && (read_here || foreign(c, r->read_id))) {
       return blame(c, EMU_WRITE_AFTER_READ, r->read_id, r->read_lanes, flags);
     }
