@@ -107,37 +107,37 @@ static inline uint64_t result_bits_double(double value) {
 #endif
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-#define ALU_FUNCTIONS(id, names, arity, D, A, B, C, E, expression)                                \
-  ALWAYS_INLINE void id##_lanes(const ptx_insn *insn, uint8_t *registers, unsigned lo,            \
-                                unsigned hi) {                                                    \
-    uint8_t *to = registers + insn->to[0];                                                        \
-    const uint8_t *sa = registers + insn->from[0], *sb = registers + insn->from[1];               \
-    const uint8_t *sc = registers + insn->from[2], *se = registers + insn->from[3];               \
-    (void)sb, (void)sc, (void)se;                                                                 \
-    INDEPENDENT                                                                                   \
-    for (unsigned lane = lo; lane < hi; lane++) {                                                 \
-      const value_##A a = GET_##A(sa, lane);                                                      \
-      const value_##B b = GET_##B(sb, lane);                                                      \
-      const value_##C c = GET_##C(sc, lane);                                                      \
-      const value_##E e = GET_##E(se, lane);                                                      \
-      (void)a, (void)b, (void)c, (void)e;                                                         \
-      PUT_##D(to, lane, expression);                                                              \
-    }                                                                                             \
-  }                                                                                               \
-  static void id##_warp(const ptx_insn *insn, uint8_t *registers) {                               \
-    id##_lanes(insn, registers, 0, PTX_LANES);                                                    \
-  }                                                                                               \
-  static void id##_lane(const ptx_insn *insn, uint8_t *registers, unsigned lane) {                \
-    id##_lanes(insn, registers, lane, lane + 1);                                                  \
+#define ALU_FUNCTIONS(id, names, arity, D, A, B, C, E, expression)                     \
+  ALWAYS_INLINE void id##_lanes(const ptx_insn *insn, uint8_t *registers, unsigned lo, \
+                                unsigned hi) {                                         \
+    uint8_t *to = registers + insn->to[0];                                             \
+    const uint8_t *sa = registers + insn->from[0], *sb = registers + insn->from[1];    \
+    const uint8_t *sc = registers + insn->from[2], *se = registers + insn->from[3];    \
+    (void)sb, (void)sc, (void)se;                                                      \
+    INDEPENDENT                                                                        \
+    for (unsigned lane = lo; lane < hi; lane++) {                                      \
+      const value_##A a = GET_##A(sa, lane);                                           \
+      const value_##B b = GET_##B(sb, lane);                                           \
+      const value_##C c = GET_##C(sc, lane);                                           \
+      const value_##E e = GET_##E(se, lane);                                           \
+      (void)a, (void)b, (void)c, (void)e;                                              \
+      PUT_##D(to, lane, expression);                                                   \
+    }                                                                                  \
+  }                                                                                    \
+  static void id##_warp(const ptx_insn *insn, uint8_t *registers) {                    \
+    id##_lanes(insn, registers, 0, PTX_LANES);                                         \
+  }                                                                                    \
+  static void id##_lane(const ptx_insn *insn, uint8_t *registers, unsigned lane) {     \
+    id##_lanes(insn, registers, lane, lane + 1);                                       \
   }
-#define ALU_ROW(id, names, arity, D, A, B, C, E, expression)                                       \
-  {names, arity, SIZE_##D, TYPE_##D, {TYPE_##A, TYPE_##B, TYPE_##C, TYPE_##E},                     \
+#define ALU_ROW(id, names, arity, D, A, B, C, E, expression)                           \
+  {names,     arity,     SIZE_##D, TYPE_##D, {TYPE_##A, TYPE_##B, TYPE_##C, TYPE_##E}, \
    id##_warp, id##_lane, NULL},
 
 /* rows by the number of their sources */
-#define ROW1(X, id, names, D, A, expression) X(id, names, 1, D, A, none, none, none, expression)
-#define ROW2(X, id, names, D, A, B, expression) X(id, names, 2, D, A, B, none, none, expression)
-#define ROW3(X, id, names, D, A, B, C, expression) X(id, names, 3, D, A, B, C, none, expression)
+#define ROW1(X, id, names, D, A, expression)          X(id, names, 1, D, A, none, none, none, expression)
+#define ROW2(X, id, names, D, A, B, expression)       X(id, names, 2, D, A, B, none, none, expression)
+#define ROW3(X, id, names, D, A, B, C, expression)    X(id, names, 3, D, A, B, C, none, expression)
 #define ROW4(X, id, names, D, A, B, C, E, expression) X(id, names, 4, D, A, B, C, E, expression)
 
 #endif

@@ -8,11 +8,11 @@
 #include <fenv.h>
 #include <math.h>
 
-#define ALU_COMMON(X)                                                                             \
-  ROW1(X, zero_64_32, "cvt.u64.u32 cvt.s64.u32", u64, u32, a)                                     \
-  ROW1(X, sign_64_32, "cvt.s64.s32 cvt.u64.s32", s64, s32, a)                                     \
-  ROW1(X, cut_32_64, "cvt.u32.u64 cvt.s32.s64 cvt.u32.s64 cvt.s32.u64", u32, u64, a)              \
-  ROW1(X, from_s32, "cvt.rn.f32.s32", f32, s32, (float)a)                                         \
+#define ALU_COMMON(X)                                                                \
+  ROW1(X, zero_64_32, "cvt.u64.u32 cvt.s64.u32", u64, u32, a)                        \
+  ROW1(X, sign_64_32, "cvt.s64.s32 cvt.u64.s32", s64, s32, a)                        \
+  ROW1(X, cut_32_64, "cvt.u32.u64 cvt.s32.s64 cvt.u32.s64 cvt.s32.u64", u32, u64, a) \
+  ROW1(X, from_s32, "cvt.rn.f32.s32", f32, s32, (float)a)                            \
   ROW1(X, from_u32, "cvt.rn.f32.u32", f32, u32, (float)a)
 
 ALU_COMMON(ALU_FUNCTIONS)
@@ -173,7 +173,8 @@ bool ptx_alu_convert(ptx_insn *insn, const char *mnemonic, ptx_alu *row) {
     const size_t length = strlen(mnemonic);
     if (found && (found[length] == ' ' || found[length] == 0) &&
         insn->bytes == common[k].result_bytes &&
-        (!insn->vector || (insn->vector == 8) == (ptx_type_bytes(common[k].source_types[0]) == 8))) {
+        (!insn->vector ||
+         (insn->vector == 8) == (ptx_type_bytes(common[k].source_types[0]) == 8))) {
       *row = common[k];
       return true;
     }

@@ -71,23 +71,24 @@ static inline bool is_subnormal32(float a) {
 ALU_FLOATS(ALU_FUNCTIONS)
 
 /* testp gives a predicate of one operand */
-#define TEST_FUNCTION(id, names, T, expression)                                                   \
-  static uint32_t id##_bits(const ptx_insn *insn, const uint8_t *registers, unsigned lo,          \
-                            unsigned hi) {                                                        \
-    uint32_t mask = 0;                                                                            \
-    for (unsigned lane = lo; lane < hi; lane++) {                                                 \
-      const value_##T a = GET_##T(registers + insn->from[0], lane);                               \
-      mask |= (uint32_t)((expression) ? 1 : 0) << lane;                                           \
-    }                                                                                             \
-    return mask;                                                                                  \
+#define TEST_FUNCTION(id, names, T, expression)                                          \
+  static uint32_t id##_bits(const ptx_insn *insn, const uint8_t *registers, unsigned lo, \
+                            unsigned hi) {                                               \
+    uint32_t mask = 0;                                                                   \
+    for (unsigned lane = lo; lane < hi; lane++) {                                        \
+      const value_##T a = GET_##T(registers + insn->from[0], lane);                      \
+      mask |= (uint32_t)((expression) ? 1 : 0) << lane;                                  \
+    }                                                                                    \
+    return mask;                                                                         \
   }
-#define TEST_ROW(id, names, T, expression) {names, 1, 0, PTX_PRED, {TYPE_##T}, NULL, NULL, id##_bits},
-#define TESTS(X, T)                                                                               \
-  X(finite_##T, "testp.finite." #T, T, isfinite(a))                                               \
-  X(infinite_##T, "testp.infinite." #T, T, isinf(a))                                              \
-  X(number_##T, "testp.number." #T, T, a == a)                                                    \
-  X(notanumber_##T, "testp.notanumber." #T, T, a != a)                                            \
-  X(normal_##T, "testp.normal." #T, T, isnormal(a))                                               \
+#define TEST_ROW(id, names, T, expression) \
+  {names, 1, 0, PTX_PRED, {TYPE_##T}, NULL, NULL, id##_bits},
+#define TESTS(X, T)                                    \
+  X(finite_##T, "testp.finite." #T, T, isfinite(a))    \
+  X(infinite_##T, "testp.infinite." #T, T, isinf(a))   \
+  X(number_##T, "testp.number." #T, T, a == a)         \
+  X(notanumber_##T, "testp.notanumber." #T, T, a != a) \
+  X(normal_##T, "testp.normal." #T, T, isnormal(a))    \
   X(subnormal_##T, "testp.subnormal." #T, T, fpclassify(a) == FP_SUBNORMAL)
 TESTS(TEST_FUNCTION, f32)
 TESTS(TEST_FUNCTION, f64)
@@ -198,9 +199,9 @@ bool ptx_alu_rounded(ptx_insn *insn, const char *mnemonic, ptx_alu *row) {
     const char *name;
     uint16_t flag;
     uint8_t round;
-  } marks[] = {{"rn", 0, PTX_ROUND_NEAREST},     {"rz", 0, PTX_ROUND_ZERO},
-               {"rm", 0, PTX_ROUND_DOWN},        {"rp", 0, PTX_ROUND_UP},
-               {"ftz", PTX_FLAG_FLUSH, 0},       {"sat", PTX_FLAG_SATURATE, 0},
+  } marks[] = {{"rn", 0, PTX_ROUND_NEAREST}, {"rz", 0, PTX_ROUND_ZERO},
+               {"rm", 0, PTX_ROUND_DOWN},    {"rp", 0, PTX_ROUND_UP},
+               {"ftz", PTX_FLAG_FLUSH, 0},   {"sat", PTX_FLAG_SATURATE, 0},
                {"NaN", PTX_FLAG_NAN, 0}};
   const char *at = mnemonic, *part;
   size_t length = next_part(&at, &part);

@@ -114,155 +114,157 @@ static inline uint32_t dot4(uint32_t a, uint32_t b, uint32_t c, bool sa, bool sb
 
 #define BOTH(name, bits) name ".u" #bits " " name ".s" #bits
 
-#define ALU_ARITHMETIC(X)                                                                         \
-  ROW2(X, add_16, BOTH("add", 16), u16, u16, u16, a + b)                                          \
-  ROW2(X, add_32, BOTH("add", 32), u32, u32, u32, a + b)                                          \
-  ROW2(X, add_64, BOTH("add", 64), u64, u64, u64, a + b)                                          \
-  ROW2(X, add_sat, "add.sat.s32", s32, s32, s32, clamp_add(a, b, 1))                              \
-  ROW2(X, sub_16, BOTH("sub", 16), u16, u16, u16, a - b)                                          \
-  ROW2(X, sub_32, BOTH("sub", 32), u32, u32, u32, a - b)                                          \
-  ROW2(X, sub_64, BOTH("sub", 64), u64, u64, u64, a - b)                                          \
-  ROW2(X, sub_sat, "sub.sat.s32", s32, s32, s32, clamp_add(a, b, -1))                             \
-  ROW2(X, mul_16, BOTH("mul.lo", 16), u16, u16, u16, (uint32_t)a * b)                             \
-  ROW2(X, mul_32, BOTH("mul.lo", 32), u32, u32, u32, a * b)                                       \
-  ROW2(X, mul_64, BOTH("mul.lo", 64), u64, u64, u64, a * b)                                       \
-  ROW2(X, mul_hi_u16, "mul.hi.u16", u16, u16, u16, (uint32_t)a * b >> 16)                         \
-  ROW2(X, mul_hi_s16, "mul.hi.s16", s16, s16, s16, ((int32_t)a * b) >> 16)                        \
-  ROW2(X, mul_hi_u32, "mul.hi.u32", u32, u32, u32, (uint64_t)a * b >> 32)                         \
-  ROW2(X, mul_hi_s32, "mul.hi.s32", s32, s32, s32, (int64_t)a * b >> 32)                          \
-  ROW2(X, mul_hi_u64, "mul.hi.u64", u64, u64, u64, high_u64(a, b))                                \
-  ROW2(X, mul_hi_s64, "mul.hi.s64", s64, s64, s64, high_s64(a, b))                                \
-  ROW2(X, mul_wide_u16, "mul.wide.u16", u32, u16, u16, (uint32_t)a * b)                           \
-  ROW2(X, mul_wide_s16, "mul.wide.s16", s32, s16, s16, (int32_t)a * b)                            \
-  ROW2(X, mul_wide_u32, "mul.wide.u32", u64, u32, u32, (uint64_t)a * b)                           \
-  ROW2(X, mul_wide_s32, "mul.wide.s32", s64, s32, s32, (int64_t)a * b)                            \
-  ROW2(X, mul24_u32, "mul24.lo.u32", u32, u32, u32, (a & 0xffffff) * (b & 0xffffff))              \
-  ROW2(X, mul24_s32, "mul24.lo.s32", s32, s32, s32,                                               \
-       (uint32_t)((int32_t)((uint32_t)a << 8) >> 8) * (uint32_t)((int32_t)((uint32_t)b << 8) >> 8)) \
-  ROW3(X, mad_16, BOTH("mad.lo", 16), u16, u16, u16, u16, (uint32_t)a * b + c)                    \
-  ROW3(X, mad_32, BOTH("mad.lo", 32), u32, u32, u32, u32, a * b + c)                              \
-  ROW3(X, mad_64, BOTH("mad.lo", 64), u64, u64, u64, u64, a * b + c)                              \
-  ROW3(X, mad_hi_u32, "mad.hi.u32", u32, u32, u32, u32, (uint32_t)((uint64_t)a * b >> 32) + c)    \
-  ROW3(X, mad_hi_s32, "mad.hi.s32", u32, s32, s32, u32, (uint32_t)((int64_t)a * b >> 32) + c)     \
-  ROW3(X, mad_hi_u64, "mad.hi.u64", u64, u64, u64, u64, high_u64(a, b) + c)                       \
-  ROW3(X, mad_hi_s64, "mad.hi.s64", u64, s64, s64, u64, (uint64_t)high_s64(a, b) + c)             \
-  ROW3(X, mad_wide_u16, "mad.wide.u16", u32, u16, u16, u32, (uint32_t)a * b + c)                  \
-  ROW3(X, mad_wide_s16, "mad.wide.s16", u32, s16, s16, u32, (uint32_t)((int32_t)a * b) + c)       \
-  ROW3(X, mad_wide_u32, "mad.wide.u32", u64, u32, u32, u64, (uint64_t)a * b + c)                  \
-  ROW3(X, mad_wide_s32, "mad.wide.s32", u64, s32, s32, u64, (uint64_t)((int64_t)a * b) + c)       \
-  ROW3(X, mad24_u32, "mad24.lo.u32", u32, u32, u32, u32, (a & 0xffffff) * (b & 0xffffff) + c)     \
-  ROW2(X, div_16u, "div.u16", u16, u16, u16, b ? a / b : 0xffff)                                  \
-  ROW2(X, div_16s, "div.s16", s16, s16, s16, div_s32(a, b))                                       \
-  ROW2(X, div_32u, "div.u32", u32, u32, u32, div_u32(a, b))                                       \
-  ROW2(X, div_32s, "div.s32", s32, s32, s32, div_s32(a, b))                                       \
-  ROW2(X, div_64u, "div.u64", u64, u64, u64, div_u64(a, b))                                       \
-  ROW2(X, div_64s, "div.s64", s64, s64, s64, div_s64(a, b))                                       \
-  ROW2(X, rem_16u, "rem.u16", u16, u16, u16, b ? a % b : a)                                       \
-  ROW2(X, rem_16s, "rem.s16", s16, s16, s16, rem_s32(a, b))                                       \
-  ROW2(X, rem_32u, "rem.u32", u32, u32, u32, rem_u32(a, b))                                       \
-  ROW2(X, rem_32s, "rem.s32", s32, s32, s32, rem_s32(a, b))                                       \
-  ROW2(X, rem_64u, "rem.u64", u64, u64, u64, rem_u64(a, b))                                       \
-  ROW2(X, rem_64s, "rem.s64", s64, s64, s64, rem_s64(a, b))                                       \
-  ROW1(X, neg_16, "neg.s16", u16, u16, 0 - (uint32_t)a)                                           \
-  ROW1(X, neg_32, "neg.s32", u32, u32, 0 - a)                                                     \
-  ROW1(X, neg_64, "neg.s64", u64, u64, 0 - a)                                                     \
-  ROW1(X, abs_16, "abs.s16", u16, s16, a < 0 ? 0 - (uint32_t)a : (uint32_t)a)                     \
-  ROW1(X, abs_32, "abs.s32", u32, s32, a < 0 ? 0 - (uint32_t)a : (uint32_t)a)                     \
-  ROW1(X, abs_64, "abs.s64", u64, s64, a < 0 ? 0 - (uint64_t)a : (uint64_t)a)                     \
-  ROW3(X, sad_u32, "sad.u32", u32, u32, u32, u32, c + (a < b ? b - a : a - b))                    \
-  ROW3(X, sad_s32, "sad.s32", u32, s32, s32, u32,                                                 \
-       c + (a < b ? (uint32_t)b - (uint32_t)a : (uint32_t)a - (uint32_t)b))                       \
-  ROW3(X, dp4a_uu, "dp4a.u32.u32", u32, u32, u32, u32, dot4(a, b, c, false, false))               \
-  ROW3(X, dp4a_ss, "dp4a.s32.s32", u32, u32, u32, u32, dot4(a, b, c, true, true))                 \
-  ROW3(X, dp4a_us, "dp4a.u32.s32", u32, u32, u32, u32, dot4(a, b, c, false, true))                \
+#define ALU_ARITHMETIC(X)                                                                      \
+  ROW2(X, add_16, BOTH("add", 16), u16, u16, u16, a + b)                                       \
+  ROW2(X, add_32, BOTH("add", 32), u32, u32, u32, a + b)                                       \
+  ROW2(X, add_64, BOTH("add", 64), u64, u64, u64, a + b)                                       \
+  ROW2(X, add_sat, "add.sat.s32", s32, s32, s32, clamp_add(a, b, 1))                           \
+  ROW2(X, sub_16, BOTH("sub", 16), u16, u16, u16, a - b)                                       \
+  ROW2(X, sub_32, BOTH("sub", 32), u32, u32, u32, a - b)                                       \
+  ROW2(X, sub_64, BOTH("sub", 64), u64, u64, u64, a - b)                                       \
+  ROW2(X, sub_sat, "sub.sat.s32", s32, s32, s32, clamp_add(a, b, -1))                          \
+  ROW2(X, mul_16, BOTH("mul.lo", 16), u16, u16, u16, (uint32_t)a *b)                           \
+  ROW2(X, mul_32, BOTH("mul.lo", 32), u32, u32, u32, a *b)                                     \
+  ROW2(X, mul_64, BOTH("mul.lo", 64), u64, u64, u64, a *b)                                     \
+  ROW2(X, mul_hi_u16, "mul.hi.u16", u16, u16, u16, (uint32_t)a *b >> 16)                       \
+  ROW2(X, mul_hi_s16, "mul.hi.s16", s16, s16, s16, ((int32_t)a * b) >> 16)                     \
+  ROW2(X, mul_hi_u32, "mul.hi.u32", u32, u32, u32, (uint64_t)a *b >> 32)                       \
+  ROW2(X, mul_hi_s32, "mul.hi.s32", s32, s32, s32, (int64_t)a *b >> 32)                        \
+  ROW2(X, mul_hi_u64, "mul.hi.u64", u64, u64, u64, high_u64(a, b))                             \
+  ROW2(X, mul_hi_s64, "mul.hi.s64", s64, s64, s64, high_s64(a, b))                             \
+  ROW2(X, mul_wide_u16, "mul.wide.u16", u32, u16, u16, (uint32_t)a *b)                         \
+  ROW2(X, mul_wide_s16, "mul.wide.s16", s32, s16, s16, (int32_t)a *b)                          \
+  ROW2(X, mul_wide_u32, "mul.wide.u32", u64, u32, u32, (uint64_t)a *b)                         \
+  ROW2(X, mul_wide_s32, "mul.wide.s32", s64, s32, s32, (int64_t)a *b)                          \
+  ROW2(X, mul24_u32, "mul24.lo.u32", u32, u32, u32, (a & 0xffffff) * (b & 0xffffff))           \
+  ROW2(X, mul24_s32, "mul24.lo.s32", s32, s32, s32,                                            \
+       (uint32_t)((int32_t)((uint32_t)a << 8) >> 8) *                                          \
+           (uint32_t)((int32_t)((uint32_t)b << 8) >> 8))                                       \
+  ROW3(X, mad_16, BOTH("mad.lo", 16), u16, u16, u16, u16, (uint32_t)a *b + c)                  \
+  ROW3(X, mad_32, BOTH("mad.lo", 32), u32, u32, u32, u32, a *b + c)                            \
+  ROW3(X, mad_64, BOTH("mad.lo", 64), u64, u64, u64, u64, a *b + c)                            \
+  ROW3(X, mad_hi_u32, "mad.hi.u32", u32, u32, u32, u32, (uint32_t)((uint64_t)a * b >> 32) + c) \
+  ROW3(X, mad_hi_s32, "mad.hi.s32", u32, s32, s32, u32, (uint32_t)((int64_t)a * b >> 32) + c)  \
+  ROW3(X, mad_hi_u64, "mad.hi.u64", u64, u64, u64, u64, high_u64(a, b) + c)                    \
+  ROW3(X, mad_hi_s64, "mad.hi.s64", u64, s64, s64, u64, (uint64_t)high_s64(a, b) + c)          \
+  ROW3(X, mad_wide_u16, "mad.wide.u16", u32, u16, u16, u32, (uint32_t)a *b + c)                \
+  ROW3(X, mad_wide_s16, "mad.wide.s16", u32, s16, s16, u32, (uint32_t)((int32_t)a * b) + c)    \
+  ROW3(X, mad_wide_u32, "mad.wide.u32", u64, u32, u32, u64, (uint64_t)a *b + c)                \
+  ROW3(X, mad_wide_s32, "mad.wide.s32", u64, s32, s32, u64, (uint64_t)((int64_t)a * b) + c)    \
+  ROW3(X, mad24_u32, "mad24.lo.u32", u32, u32, u32, u32, (a & 0xffffff) * (b & 0xffffff) + c)  \
+  ROW2(X, div_16u, "div.u16", u16, u16, u16, b ? a / b : 0xffff)                               \
+  ROW2(X, div_16s, "div.s16", s16, s16, s16, div_s32(a, b))                                    \
+  ROW2(X, div_32u, "div.u32", u32, u32, u32, div_u32(a, b))                                    \
+  ROW2(X, div_32s, "div.s32", s32, s32, s32, div_s32(a, b))                                    \
+  ROW2(X, div_64u, "div.u64", u64, u64, u64, div_u64(a, b))                                    \
+  ROW2(X, div_64s, "div.s64", s64, s64, s64, div_s64(a, b))                                    \
+  ROW2(X, rem_16u, "rem.u16", u16, u16, u16, b ? a % b : a)                                    \
+  ROW2(X, rem_16s, "rem.s16", s16, s16, s16, rem_s32(a, b))                                    \
+  ROW2(X, rem_32u, "rem.u32", u32, u32, u32, rem_u32(a, b))                                    \
+  ROW2(X, rem_32s, "rem.s32", s32, s32, s32, rem_s32(a, b))                                    \
+  ROW2(X, rem_64u, "rem.u64", u64, u64, u64, rem_u64(a, b))                                    \
+  ROW2(X, rem_64s, "rem.s64", s64, s64, s64, rem_s64(a, b))                                    \
+  ROW1(X, neg_16, "neg.s16", u16, u16, 0 - (uint32_t)a)                                        \
+  ROW1(X, neg_32, "neg.s32", u32, u32, 0 - a)                                                  \
+  ROW1(X, neg_64, "neg.s64", u64, u64, 0 - a)                                                  \
+  ROW1(X, abs_16, "abs.s16", u16, s16, a < 0 ? 0 - (uint32_t)a : (uint32_t)a)                  \
+  ROW1(X, abs_32, "abs.s32", u32, s32, a < 0 ? 0 - (uint32_t)a : (uint32_t)a)                  \
+  ROW1(X, abs_64, "abs.s64", u64, s64, a < 0 ? 0 - (uint64_t)a : (uint64_t)a)                  \
+  ROW3(X, sad_u32, "sad.u32", u32, u32, u32, u32, c + (a < b ? b - a : a - b))                 \
+  ROW3(X, sad_s32, "sad.s32", u32, s32, s32, u32,                                              \
+       c + (a < b ? (uint32_t)b - (uint32_t)a : (uint32_t)a - (uint32_t)b))                    \
+  ROW3(X, dp4a_uu, "dp4a.u32.u32", u32, u32, u32, u32, dot4(a, b, c, false, false))            \
+  ROW3(X, dp4a_ss, "dp4a.s32.s32", u32, u32, u32, u32, dot4(a, b, c, true, true))              \
+  ROW3(X, dp4a_us, "dp4a.u32.s32", u32, u32, u32, u32, dot4(a, b, c, false, true))             \
   ROW3(X, dp4a_su, "dp4a.s32.u32", u32, u32, u32, u32, dot4(a, b, c, true, false))
 
-#define ALU_ORDER(X)                                                                              \
-  ROW2(X, min_16u, "min.u16", u16, u16, u16, a < b ? a : b)                                       \
-  ROW2(X, min_16s, "min.s16", s16, s16, s16, a < b ? a : b)                                       \
-  ROW2(X, min_32u, "min.u32", u32, u32, u32, a < b ? a : b)                                       \
-  ROW2(X, min_32s, "min.s32", s32, s32, s32, a < b ? a : b)                                       \
-  ROW2(X, min_64u, "min.u64", u64, u64, u64, a < b ? a : b)                                       \
-  ROW2(X, min_64s, "min.s64", s64, s64, s64, a < b ? a : b)                                       \
-  ROW2(X, max_16u, "max.u16", u16, u16, u16, a > b ? a : b)                                       \
-  ROW2(X, max_16s, "max.s16", s16, s16, s16, a > b ? a : b)                                       \
-  ROW2(X, max_32u, "max.u32", u32, u32, u32, a > b ? a : b)                                       \
-  ROW2(X, max_32s, "max.s32", s32, s32, s32, a > b ? a : b)                                       \
-  ROW2(X, max_64u, "max.u64", u64, u64, u64, a > b ? a : b)                                       \
+#define ALU_ORDER(X)                                        \
+  ROW2(X, min_16u, "min.u16", u16, u16, u16, a < b ? a : b) \
+  ROW2(X, min_16s, "min.s16", s16, s16, s16, a < b ? a : b) \
+  ROW2(X, min_32u, "min.u32", u32, u32, u32, a < b ? a : b) \
+  ROW2(X, min_32s, "min.s32", s32, s32, s32, a < b ? a : b) \
+  ROW2(X, min_64u, "min.u64", u64, u64, u64, a < b ? a : b) \
+  ROW2(X, min_64s, "min.s64", s64, s64, s64, a < b ? a : b) \
+  ROW2(X, max_16u, "max.u16", u16, u16, u16, a > b ? a : b) \
+  ROW2(X, max_16s, "max.s16", s16, s16, s16, a > b ? a : b) \
+  ROW2(X, max_32u, "max.u32", u32, u32, u32, a > b ? a : b) \
+  ROW2(X, max_32s, "max.s32", s32, s32, s32, a > b ? a : b) \
+  ROW2(X, max_64u, "max.u64", u64, u64, u64, a > b ? a : b) \
   ROW2(X, max_64s, "max.s64", s64, s64, s64, a > b ? a : b)
 
-#define ALU_BITWISE(X)                                                                            \
-  ROW2(X, and_16, "and.b16", u16, u16, u16, a & b)                                                \
-  ROW2(X, and_32, "and.b32", u32, u32, u32, a & b)                                                \
-  ROW2(X, and_64, "and.b64", u64, u64, u64, a & b)                                                \
-  ROW2(X, or_16, "or.b16", u16, u16, u16, a | b)                                                  \
-  ROW2(X, or_32, "or.b32", u32, u32, u32, a | b)                                                  \
-  ROW2(X, or_64, "or.b64", u64, u64, u64, a | b)                                                  \
-  ROW2(X, xor_16, "xor.b16", u16, u16, u16, a ^ b)                                                \
-  ROW2(X, xor_32, "xor.b32", u32, u32, u32, a ^ b)                                                \
-  ROW2(X, xor_64, "xor.b64", u64, u64, u64, a ^ b)                                                \
-  ROW1(X, not_16, "not.b16", u16, u16, ~(uint32_t)a)                                              \
-  ROW1(X, not_32, "not.b32", u32, u32, ~a)                                                        \
-  ROW1(X, not_64, "not.b64", u64, u64, ~a)                                                        \
-  ROW1(X, cnot_16, "cnot.b16", u16, u16, a == 0)                                                  \
-  ROW1(X, cnot_32, "cnot.b32", u32, u32, a == 0)                                                  \
-  ROW1(X, cnot_64, "cnot.b64", u64, u64, a == 0)                                                  \
-  ROW2(X, shl_16, "shl.b16", u16, u16, u32, b > 15 ? 0 : (uint32_t)a << (b & 15))                 \
-  ROW2(X, shl_32, "shl.b32", u32, u32, u32, b > 31 ? 0 : a << (b & 31))                           \
-  ROW2(X, shl_64, "shl.b64", u64, u64, u32, b > 63 ? 0 : a << (b & 63))                           \
-  ROW2(X, shr_16, "shr.u16 shr.b16", u16, u16, u32, b > 15 ? 0 : a >> (b & 15))                   \
-  ROW2(X, shr_32, "shr.u32 shr.b32", u32, u32, u32, b > 31 ? 0 : a >> (b & 31))                   \
-  ROW2(X, shr_64, "shr.u64 shr.b64", u64, u64, u32, b > 63 ? 0 : a >> (b & 63))                   \
-  ROW2(X, sar_16, "shr.s16", s16, s16, u32, a >> (b > 15 ? 15 : b))                               \
-  ROW2(X, sar_32, "shr.s32", s32, s32, u32, a >> (b > 31 ? 31 : b))                               \
-  ROW2(X, sar_64, "shr.s64", s64, s64, u32, a >> (b > 63 ? 63 : b))                               \
-  ROW3(X, shf_l_wrap, "shf.l.wrap.b32", u32, u32, u32, u32, funnel_left(a, b, c & 31))            \
-  ROW3(X, shf_l_clamp, "shf.l.clamp.b32", u32, u32, u32, u32, funnel_left(a, b, c))               \
-  ROW3(X, shf_r_wrap, "shf.r.wrap.b32", u32, u32, u32, u32, funnel_right(a, b, c & 31))           \
-  ROW3(X, shf_r_clamp, "shf.r.clamp.b32", u32, u32, u32, u32, funnel_right(a, b, c))              \
-  ROW4(X, lop3, "lop3.b32", u32, u32, u32, u32, u32, lookup(a, b, c, e))                          \
-  ROW1(X, popc_32, "popc.b32", u32, u32, __builtin_popcount(a))                                   \
-  ROW1(X, popc_64, "popc.b64", u32, u64, __builtin_popcountll(a))                                 \
-  ROW1(X, clz32, "clz.b32", u32, u32, clz_32(a))                                                  \
-  ROW1(X, clz64, "clz.b64", u32, u64, clz_64(a))                                                  \
-  ROW1(X, brev_32, "brev.b32", u32, u32, reverse(a) >> 32)                                        \
-  ROW1(X, brev_64, "brev.b64", u64, u64, reverse(a))                                              \
-  ROW1(X, bfind_u32, "bfind.u32", u32, u32, find_32(a))                                           \
-  ROW1(X, bfind_s32, "bfind.s32", u32, s32, find_32((uint32_t)(a < 0 ? ~a : a)))                  \
-  ROW1(X, bfind_u64, "bfind.u64", u32, u64, find_64(a))                                           \
-  ROW1(X, bfind_s64, "bfind.s64", u32, s64, find_64((uint64_t)(a < 0 ? ~a : a)))                  \
-  ROW1(X, bfind_shift_u32, "bfind.shiftamt.u32", u32, u32, a ? clz_32(a) : UINT32_MAX)            \
-  ROW1(X, bfind_shift_u64, "bfind.shiftamt.u64", u32, u64, a ? clz_64(a) : UINT32_MAX)            \
-  ROW3(X, bfe_u32, "bfe.u32", u32, u32, u32, u32, extract(a, b, c, 32, false))                    \
-  ROW3(X, bfe_s32, "bfe.s32", u32, u32, u32, u32, extract(a, b, c, 32, true))                     \
-  ROW3(X, bfe_u64, "bfe.u64", u64, u64, u32, u32, extract(a, b, c, 64, false))                    \
-  ROW3(X, bfe_s64, "bfe.s64", u64, u64, u32, u32, extract(a, b, c, 64, true))                     \
-  ROW4(X, bfi_32, "bfi.b32", u32, u32, u32, u32, u32, insert(a, b, c, e, 32))                     \
-  ROW4(X, bfi_64, "bfi.b64", u64, u64, u64, u32, u32, insert(a, b, c, e, 64))                     \
-  ROW3(X, prmt, "prmt.b32", u32, u32, u32, u32, permute(a, b, c))                                 \
-  ROW3(X, prmt_f4e, "prmt.b32.f4e", u32, u32, u32, u32, permute_mode(a, b, c, forward))           \
-  ROW3(X, prmt_b4e, "prmt.b32.b4e", u32, u32, u32, u32, permute_mode(a, b, c, backward))          \
-  ROW3(X, prmt_rc8, "prmt.b32.rc8", u32, u32, u32, u32, permute_mode(a, b, c, replicate_8))       \
-  ROW3(X, prmt_ecl, "prmt.b32.ecl", u32, u32, u32, u32, permute_mode(a, b, c, edge_left))         \
-  ROW3(X, prmt_ecr, "prmt.b32.ecr", u32, u32, u32, u32, permute_mode(a, b, c, edge_right))        \
-  ROW3(X, prmt_rc16, "prmt.b32.rc16", u32, u32, u32, u32, permute_mode(a, b, c, replicate_16))    \
-  ROW2(X, bmsk_clamp, "bmsk.clamp.b32", u32, u32, u32,                                            \
+#define ALU_BITWISE(X)                                                                         \
+  ROW2(X, and_16, "and.b16", u16, u16, u16, a &b)                                              \
+  ROW2(X, and_32, "and.b32", u32, u32, u32, a &b)                                              \
+  ROW2(X, and_64, "and.b64", u64, u64, u64, a &b)                                              \
+  ROW2(X, or_16, "or.b16", u16, u16, u16, a | b)                                               \
+  ROW2(X, or_32, "or.b32", u32, u32, u32, a | b)                                               \
+  ROW2(X, or_64, "or.b64", u64, u64, u64, a | b)                                               \
+  ROW2(X, xor_16, "xor.b16", u16, u16, u16, a ^ b)                                             \
+  ROW2(X, xor_32, "xor.b32", u32, u32, u32, a ^ b)                                             \
+  ROW2(X, xor_64, "xor.b64", u64, u64, u64, a ^ b)                                             \
+  ROW1(X, not_16, "not.b16", u16, u16, ~(uint32_t)a)                                           \
+  ROW1(X, not_32, "not.b32", u32, u32, ~a)                                                     \
+  ROW1(X, not_64, "not.b64", u64, u64, ~a)                                                     \
+  ROW1(X, cnot_16, "cnot.b16", u16, u16, a == 0)                                               \
+  ROW1(X, cnot_32, "cnot.b32", u32, u32, a == 0)                                               \
+  ROW1(X, cnot_64, "cnot.b64", u64, u64, a == 0)                                               \
+  ROW2(X, shl_16, "shl.b16", u16, u16, u32, b > 15 ? 0 : (uint32_t)a << (b & 15))              \
+  ROW2(X, shl_32, "shl.b32", u32, u32, u32, b > 31 ? 0 : a << (b & 31))                        \
+  ROW2(X, shl_64, "shl.b64", u64, u64, u32, b > 63 ? 0 : a << (b & 63))                        \
+  ROW2(X, shr_16, "shr.u16 shr.b16", u16, u16, u32, b > 15 ? 0 : a >> (b & 15))                \
+  ROW2(X, shr_32, "shr.u32 shr.b32", u32, u32, u32, b > 31 ? 0 : a >> (b & 31))                \
+  ROW2(X, shr_64, "shr.u64 shr.b64", u64, u64, u32, b > 63 ? 0 : a >> (b & 63))                \
+  ROW2(X, sar_16, "shr.s16", s16, s16, u32, a >> (b > 15 ? 15 : b))                            \
+  ROW2(X, sar_32, "shr.s32", s32, s32, u32, a >> (b > 31 ? 31 : b))                            \
+  ROW2(X, sar_64, "shr.s64", s64, s64, u32, a >> (b > 63 ? 63 : b))                            \
+  ROW3(X, shf_l_wrap, "shf.l.wrap.b32", u32, u32, u32, u32, funnel_left(a, b, c & 31))         \
+  ROW3(X, shf_l_clamp, "shf.l.clamp.b32", u32, u32, u32, u32, funnel_left(a, b, c))            \
+  ROW3(X, shf_r_wrap, "shf.r.wrap.b32", u32, u32, u32, u32, funnel_right(a, b, c & 31))        \
+  ROW3(X, shf_r_clamp, "shf.r.clamp.b32", u32, u32, u32, u32, funnel_right(a, b, c))           \
+  ROW4(X, lop3, "lop3.b32", u32, u32, u32, u32, u32, lookup(a, b, c, e))                       \
+  ROW1(X, popc_32, "popc.b32", u32, u32, __builtin_popcount(a))                                \
+  ROW1(X, popc_64, "popc.b64", u32, u64, __builtin_popcountll(a))                              \
+  ROW1(X, clz32, "clz.b32", u32, u32, clz_32(a))                                               \
+  ROW1(X, clz64, "clz.b64", u32, u64, clz_64(a))                                               \
+  ROW1(X, brev_32, "brev.b32", u32, u32, reverse(a) >> 32)                                     \
+  ROW1(X, brev_64, "brev.b64", u64, u64, reverse(a))                                           \
+  ROW1(X, bfind_u32, "bfind.u32", u32, u32, find_32(a))                                        \
+  ROW1(X, bfind_s32, "bfind.s32", u32, s32, find_32((uint32_t)(a < 0 ? ~a : a)))               \
+  ROW1(X, bfind_u64, "bfind.u64", u32, u64, find_64(a))                                        \
+  ROW1(X, bfind_s64, "bfind.s64", u32, s64, find_64((uint64_t)(a < 0 ? ~a : a)))               \
+  ROW1(X, bfind_shift_u32, "bfind.shiftamt.u32", u32, u32, a ? clz_32(a) : UINT32_MAX)         \
+  ROW1(X, bfind_shift_u64, "bfind.shiftamt.u64", u32, u64, a ? clz_64(a) : UINT32_MAX)         \
+  ROW3(X, bfe_u32, "bfe.u32", u32, u32, u32, u32, extract(a, b, c, 32, false))                 \
+  ROW3(X, bfe_s32, "bfe.s32", u32, u32, u32, u32, extract(a, b, c, 32, true))                  \
+  ROW3(X, bfe_u64, "bfe.u64", u64, u64, u32, u32, extract(a, b, c, 64, false))                 \
+  ROW3(X, bfe_s64, "bfe.s64", u64, u64, u32, u32, extract(a, b, c, 64, true))                  \
+  ROW4(X, bfi_32, "bfi.b32", u32, u32, u32, u32, u32, insert(a, b, c, e, 32))                  \
+  ROW4(X, bfi_64, "bfi.b64", u64, u64, u64, u32, u32, insert(a, b, c, e, 64))                  \
+  ROW3(X, prmt, "prmt.b32", u32, u32, u32, u32, permute(a, b, c))                              \
+  ROW3(X, prmt_f4e, "prmt.b32.f4e", u32, u32, u32, u32, permute_mode(a, b, c, forward))        \
+  ROW3(X, prmt_b4e, "prmt.b32.b4e", u32, u32, u32, u32, permute_mode(a, b, c, backward))       \
+  ROW3(X, prmt_rc8, "prmt.b32.rc8", u32, u32, u32, u32, permute_mode(a, b, c, replicate_8))    \
+  ROW3(X, prmt_ecl, "prmt.b32.ecl", u32, u32, u32, u32, permute_mode(a, b, c, edge_left))      \
+  ROW3(X, prmt_ecr, "prmt.b32.ecr", u32, u32, u32, u32, permute_mode(a, b, c, edge_right))     \
+  ROW3(X, prmt_rc16, "prmt.b32.rc16", u32, u32, u32, u32, permute_mode(a, b, c, replicate_16)) \
+  ROW2(X, bmsk_clamp, "bmsk.clamp.b32", u32, u32, u32,                                         \
        a > 31 || b == 0 ? 0 : (b > 31 ? UINT32_MAX : (1u << b) - 1) << a)
 
-#define ALU_MOVES(X)                                                                              \
-  ROW1(X, mov_16, "mov.b16 mov.u16 mov.s16", u16, u16, a)                                         \
-  ROW1(X, mov_32, "mov.b32 mov.u32 mov.s32 mov.f32", u32, u32, a)                                 \
-  ROW1(X, mov_64, "mov.b64 mov.u64 mov.s64 mov.f64 cvta.global.u64 cvta.to.global.u64 "           \
-                  "cvta.const.u64 cvta.to.const.u64",                                             \
-       u64, u64, a)                                                                               \
-  ROW3(X, selp_16, "selp.b16 selp.u16 selp.s16", u16, u16, u16, pred, c ? a : b)                  \
-  ROW3(X, selp_32, "selp.b32 selp.u32 selp.s32 selp.f32", u32, u32, u32, pred, c ? a : b)         \
-  ROW3(X, selp_64, "selp.b64 selp.u64 selp.s64 selp.f64", u64, u64, u64, pred, c ? a : b)         \
-  ROW3(X, slct_32, "slct.b32.s32 slct.u32.s32 slct.s32.s32 slct.f32.s32", u32, u32, u32, s32,     \
-       c >= 0 ? a : b)                                                                            \
-  ROW3(X, slct_64, "slct.b64.s32 slct.u64.s32 slct.s64.s32 slct.f64.s32", u64, u64, u64, s32,     \
-       c >= 0 ? a : b)                                                                            \
-  ROW3(X, slct_32f, "slct.b32.f32 slct.u32.f32 slct.s32.f32 slct.f32.f32", u32, u32, u32, f32,    \
+#define ALU_MOVES(X)                                                                           \
+  ROW1(X, mov_16, "mov.b16 mov.u16 mov.s16", u16, u16, a)                                      \
+  ROW1(X, mov_32, "mov.b32 mov.u32 mov.s32 mov.f32", u32, u32, a)                              \
+  ROW1(X, mov_64,                                                                              \
+       "mov.b64 mov.u64 mov.s64 mov.f64 cvta.global.u64 cvta.to.global.u64 "                   \
+       "cvta.const.u64 cvta.to.const.u64",                                                     \
+       u64, u64, a)                                                                            \
+  ROW3(X, selp_16, "selp.b16 selp.u16 selp.s16", u16, u16, u16, pred, c ? a : b)               \
+  ROW3(X, selp_32, "selp.b32 selp.u32 selp.s32 selp.f32", u32, u32, u32, pred, c ? a : b)      \
+  ROW3(X, selp_64, "selp.b64 selp.u64 selp.s64 selp.f64", u64, u64, u64, pred, c ? a : b)      \
+  ROW3(X, slct_32, "slct.b32.s32 slct.u32.s32 slct.s32.s32 slct.f32.s32", u32, u32, u32, s32,  \
+       c >= 0 ? a : b)                                                                         \
+  ROW3(X, slct_64, "slct.b64.s32 slct.u64.s32 slct.s64.s32 slct.f64.s32", u64, u64, u64, s32,  \
+       c >= 0 ? a : b)                                                                         \
+  ROW3(X, slct_32f, "slct.b32.f32 slct.u32.f32 slct.s32.f32 slct.f32.f32", u32, u32, u32, f32, \
        c >= 0 ? a : b)
 
 #define ALU_ALL(X) ALU_ARITHMETIC(X) ALU_ORDER(X) ALU_BITWISE(X) ALU_MOVES(X)
@@ -294,55 +296,60 @@ static inline void set_carry(uint8_t *registers, unsigned lane, bool carry) {
 }
 
 /* id, bits, whether the flag is read, whether it is set, value */
-#define CARRY_FUNCTIONS(id, bits, reads, sets, call)                                              \
-  static void id##_lane(const ptx_insn *insn, uint8_t *registers, unsigned lane) {                \
-    const uint8_t *sa = registers + insn->from[0], *sb = registers + insn->from[1];               \
-    const uint8_t *sc = registers + insn->from[2];                                                \
-    const bool carry = (reads) && GET_pred(registers + PTX_CARRY, lane);                          \
-    const uint64_t a = GET_u##bits(sa, lane), b = GET_u##bits(sb, lane);                          \
-    const uint64_t c = GET_u##bits(sc, lane);                                                     \
-    (void)c;                                                                                      \
-    const carried result = call;                                                                  \
-    PUT_u##bits(registers + insn->to[0], lane, result.value);                                     \
-    if (sets) set_carry(registers, lane, result.carry);                                           \
-  }                                                                                               \
-  static void id##_warp(const ptx_insn *insn, uint8_t *registers) {                               \
-    for (unsigned lane = 0; lane < PTX_LANES; lane++) {                                           \
-      id##_lane(insn, registers, lane);                                                           \
-    }                                                                                             \
+#define CARRY_FUNCTIONS(id, bits, reads, sets, call)                                \
+  static void id##_lane(const ptx_insn *insn, uint8_t *registers, unsigned lane) {  \
+    const uint8_t *sa = registers + insn->from[0], *sb = registers + insn->from[1]; \
+    const uint8_t *sc = registers + insn->from[2];                                  \
+    const bool carry = (reads) && GET_pred(registers + PTX_CARRY, lane);            \
+    const uint64_t a = GET_u##bits(sa, lane), b = GET_u##bits(sb, lane);            \
+    const uint64_t c = GET_u##bits(sc, lane);                                       \
+    (void)c;                                                                        \
+    const carried result = call;                                                    \
+    PUT_u##bits(registers + insn->to[0], lane, result.value);                       \
+    if (sets) set_carry(registers, lane, result.carry);                             \
+  }                                                                                 \
+  static void id##_warp(const ptx_insn *insn, uint8_t *registers) {                 \
+    for (unsigned lane = 0; lane < PTX_LANES; lane++) {                             \
+      id##_lane(insn, registers, lane);                                             \
+    }                                                                               \
   }
 
 #define LOW32(a, b)  ((uint32_t)((a) * (b)))
 #define HIGH32(a, b) ((a) * (b) >> 32)
 /* id, names, arity, bits, reads, sets, call */
-#define ALU_CARRY(X)                                                                              \
-  X(addcc_32, "add.cc.u32 add.cc.s32", 2, 32, 0, 1, add_carry(a, b, carry, 32))                   \
-  X(addc_32, "addc.u32 addc.s32", 2, 32, 1, 0, add_carry(a, b, carry, 32))                        \
-  X(addccc_32, "addc.cc.u32 addc.cc.s32", 2, 32, 1, 1, add_carry(a, b, carry, 32))                \
-  X(addcc_64, "add.cc.u64 add.cc.s64", 2, 64, 0, 1, add_carry(a, b, carry, 64))                   \
-  X(addc_64, "addc.u64 addc.s64", 2, 64, 1, 0, add_carry(a, b, carry, 64))                        \
-  X(addccc_64, "addc.cc.u64 addc.cc.s64", 2, 64, 1, 1, add_carry(a, b, carry, 64))                \
-  X(subcc_32, "sub.cc.u32 sub.cc.s32", 2, 32, 0, 1, sub_borrow(a, b, carry, 32))                  \
-  X(subc_32, "subc.u32 subc.s32", 2, 32, 1, 0, sub_borrow(a, b, carry, 32))                       \
-  X(subccc_32, "subc.cc.u32 subc.cc.s32", 2, 32, 1, 1, sub_borrow(a, b, carry, 32))               \
-  X(subcc_64, "sub.cc.u64 sub.cc.s64", 2, 64, 0, 1, sub_borrow(a, b, carry, 64))                  \
-  X(subc_64, "subc.u64 subc.s64", 2, 64, 1, 0, sub_borrow(a, b, carry, 64))                       \
-  X(subccc_64, "subc.cc.u64 subc.cc.s64", 2, 64, 1, 1, sub_borrow(a, b, carry, 64))               \
-  X(madcc_lo, "mad.lo.cc.u32 mad.lo.cc.s32", 3, 32, 0, 1, add_carry(LOW32(a, b), c, carry, 32))   \
-  X(madc_lo, "madc.lo.u32 madc.lo.s32", 3, 32, 1, 0, add_carry(LOW32(a, b), c, carry, 32))        \
-  X(madccc_lo, "madc.lo.cc.u32 madc.lo.cc.s32", 3, 32, 1, 1,                                      \
-    add_carry(LOW32(a, b), c, carry, 32))                                                         \
-  X(madcc_hi, "mad.hi.cc.u32", 3, 32, 0, 1, add_carry(HIGH32(a, b), c, carry, 32))                \
-  X(madc_hi, "madc.hi.u32", 3, 32, 1, 0, add_carry(HIGH32(a, b), c, carry, 32))                   \
+#define ALU_CARRY(X)                                                                               \
+  X(addcc_32, "add.cc.u32 add.cc.s32", 2, 32, 0, 1, add_carry(a, b, carry, 32))                    \
+  X(addc_32, "addc.u32 addc.s32", 2, 32, 1, 0, add_carry(a, b, carry, 32))                         \
+  X(addccc_32, "addc.cc.u32 addc.cc.s32", 2, 32, 1, 1, add_carry(a, b, carry, 32))                 \
+  X(addcc_64, "add.cc.u64 add.cc.s64", 2, 64, 0, 1, add_carry(a, b, carry, 64))                    \
+  X(addc_64, "addc.u64 addc.s64", 2, 64, 1, 0, add_carry(a, b, carry, 64))                         \
+  X(addccc_64, "addc.cc.u64 addc.cc.s64", 2, 64, 1, 1, add_carry(a, b, carry, 64))                 \
+  X(subcc_32, "sub.cc.u32 sub.cc.s32", 2, 32, 0, 1, sub_borrow(a, b, carry, 32))                   \
+  X(subc_32, "subc.u32 subc.s32", 2, 32, 1, 0, sub_borrow(a, b, carry, 32))                        \
+  X(subccc_32, "subc.cc.u32 subc.cc.s32", 2, 32, 1, 1, sub_borrow(a, b, carry, 32))                \
+  X(subcc_64, "sub.cc.u64 sub.cc.s64", 2, 64, 0, 1, sub_borrow(a, b, carry, 64))                   \
+  X(subc_64, "subc.u64 subc.s64", 2, 64, 1, 0, sub_borrow(a, b, carry, 64))                        \
+  X(subccc_64, "subc.cc.u64 subc.cc.s64", 2, 64, 1, 1, sub_borrow(a, b, carry, 64))                \
+  X(madcc_lo, "mad.lo.cc.u32 mad.lo.cc.s32", 3, 32, 0, 1, add_carry(LOW32(a, b), c, carry, 32))    \
+  X(madc_lo, "madc.lo.u32 madc.lo.s32", 3, 32, 1, 0, add_carry(LOW32(a, b), c, carry, 32))         \
+  X(madccc_lo, "madc.lo.cc.u32 madc.lo.cc.s32", 3, 32, 1, 1, add_carry(LOW32(a, b), c, carry, 32)) \
+  X(madcc_hi, "mad.hi.cc.u32", 3, 32, 0, 1, add_carry(HIGH32(a, b), c, carry, 32))                 \
+  X(madc_hi, "madc.hi.u32", 3, 32, 1, 0, add_carry(HIGH32(a, b), c, carry, 32))                    \
   X(madccc_hi, "madc.hi.cc.u32", 3, 32, 1, 1, add_carry(HIGH32(a, b), c, carry, 32))
 
 #define X(id, names, arity, bits, reads, sets, call) CARRY_FUNCTIONS(id, bits, reads, sets, call)
 ALU_CARRY(X)
 #undef X
 
-#define CARRY_ROW(id, names, arity, bits, reads, sets, call)                                       \
-  {names, arity, SIZE_u##bits, PTX_U##bits, {PTX_U##bits, PTX_U##bits, (arity) > 2 ? PTX_U##bits : 0}, \
-   id##_warp, id##_lane, NULL},
+#define CARRY_ROW(id, names, arity, bits, reads, sets, call)  \
+  {names,                                                     \
+   arity,                                                     \
+   SIZE_u##bits,                                              \
+   PTX_U##bits,                                               \
+   {PTX_U##bits, PTX_U##bits, (arity) > 2 ? PTX_U##bits : 0}, \
+   id##_warp,                                                 \
+   id##_lane,                                                 \
+   NULL},
 
 const ptx_alu ptx_alu_integer[] = {ALU_ALL(ALU_ROW) ALU_CARRY(CARRY_ROW)};
 const int ptx_alu_integer_count = sizeof ptx_alu_integer / sizeof *ptx_alu_integer;

@@ -12,22 +12,22 @@ static inline uint32_t source_mask(const ptx_insn *insn, const uint8_t *register
   return insn->nots >> k & 1 ? ~mask : mask;
 }
 
-#define MASK_FUNCTION(id, names, arity, expression)                                               \
-  static uint32_t id##_bits(const ptx_insn *insn, const uint8_t *registers, unsigned lo,          \
-                            unsigned hi) {                                                        \
-    (void)lo, (void)hi;                                                                           \
-    const uint32_t a = source_mask(insn, registers, 0);                                           \
-    const uint32_t b = (arity) > 1 ? source_mask(insn, registers, 1) : 0;                         \
-    (void)b;                                                                                      \
-    return expression;                                                                            \
+#define MASK_FUNCTION(id, names, arity, expression)                                      \
+  static uint32_t id##_bits(const ptx_insn *insn, const uint8_t *registers, unsigned lo, \
+                            unsigned hi) {                                               \
+    (void)lo, (void)hi;                                                                  \
+    const uint32_t a = source_mask(insn, registers, 0);                                  \
+    const uint32_t b = (arity) > 1 ? source_mask(insn, registers, 1) : 0;                \
+    (void)b;                                                                             \
+    return expression;                                                                   \
   }
-#define MASK_ROW(id, names, arity, expression)                                                     \
+#define MASK_ROW(id, names, arity, expression) \
   {names, arity, 0, PTX_PRED, {PTX_PRED, (arity) > 1 ? PTX_PRED : 0}, NULL, NULL, id##_bits},
-#define MASKS(X)                                                                                  \
-  X(and_pred, "and.pred", 2, a &b)                                                                \
-  X(or_pred, "or.pred", 2, a | b)                                                                 \
-  X(xor_pred, "xor.pred", 2, a ^ b)                                                               \
-  X(not_pred, "not.pred", 1, ~a)                                                                  \
+#define MASKS(X)                    \
+  X(and_pred, "and.pred", 2, a &b)  \
+  X(or_pred, "or.pred", 2, a | b)   \
+  X(xor_pred, "xor.pred", 2, a ^ b) \
+  X(not_pred, "not.pred", 1, ~a)    \
   X(mov_pred, "mov.pred", 1, a)
 
 MASKS(MASK_FUNCTION)
@@ -36,31 +36,31 @@ static inline bool inside(uint64_t address, uint64_t window) {
   return address - window < PTX_WINDOW_BYTES;
 }
 
-#define SPACE_FUNCTION(id, names, expression)                                                     \
-  static uint32_t id##_bits(const ptx_insn *insn, const uint8_t *registers, unsigned lo,          \
-                            unsigned hi) {                                                        \
-    uint32_t mask = 0;                                                                            \
-    for (unsigned lane = lo; lane < hi; lane++) {                                                 \
-      const uint64_t a = GET_u64(registers + insn->from[0], lane);                                \
-      mask |= (uint32_t)(expression) << lane;                                                     \
-    }                                                                                             \
-    return mask;                                                                                  \
+#define SPACE_FUNCTION(id, names, expression)                                            \
+  static uint32_t id##_bits(const ptx_insn *insn, const uint8_t *registers, unsigned lo, \
+                            unsigned hi) {                                               \
+    uint32_t mask = 0;                                                                   \
+    for (unsigned lane = lo; lane < hi; lane++) {                                        \
+      const uint64_t a = GET_u64(registers + insn->from[0], lane);                       \
+      mask |= (uint32_t)(expression) << lane;                                            \
+    }                                                                                    \
+    return mask;                                                                         \
   }
 #define SPACE_ROW(id, names, expression) {names, 1, 0, PTX_PRED, {PTX_U64}, NULL, NULL, id##_bits},
-#define SPACES(X)                                                                                 \
-  X(in_shared, "isspacep.shared isspacep.shared::cta", inside(a, PTX_SHARED_WINDOW))              \
-  X(in_local, "isspacep.local", inside(a, PTX_LOCAL_WINDOW))                                      \
-  X(in_param, "isspacep.param", inside(a, PTX_PARAM_WINDOW))                                      \
+#define SPACES(X)                                                                    \
+  X(in_shared, "isspacep.shared isspacep.shared::cta", inside(a, PTX_SHARED_WINDOW)) \
+  X(in_local, "isspacep.local", inside(a, PTX_LOCAL_WINDOW))                         \
+  X(in_param, "isspacep.param", inside(a, PTX_PARAM_WINDOW))                         \
   X(in_global, "isspacep.global", a < PTX_SHARED_WINDOW)
 
 SPACES(SPACE_FUNCTION)
 
-#define WINDOWS(X)                                                                                \
-  ROW1(X, to_shared_64, "cvta.to.shared.u64", u64, u64, a - PTX_SHARED_WINDOW)                    \
-  ROW1(X, of_shared_64, "cvta.shared.u64", u64, u64, a + PTX_SHARED_WINDOW)                       \
-  ROW1(X, to_local_64, "cvta.to.local.u64", u64, u64, a - PTX_LOCAL_WINDOW)                       \
-  ROW1(X, of_local_64, "cvta.local.u64", u64, u64, a + PTX_LOCAL_WINDOW)                          \
-  ROW1(X, to_param_64, "cvta.to.param.u64", u64, u64, a - PTX_PARAM_WINDOW)                       \
+#define WINDOWS(X)                                                             \
+  ROW1(X, to_shared_64, "cvta.to.shared.u64", u64, u64, a - PTX_SHARED_WINDOW) \
+  ROW1(X, of_shared_64, "cvta.shared.u64", u64, u64, a + PTX_SHARED_WINDOW)    \
+  ROW1(X, to_local_64, "cvta.to.local.u64", u64, u64, a - PTX_LOCAL_WINDOW)    \
+  ROW1(X, of_local_64, "cvta.local.u64", u64, u64, a + PTX_LOCAL_WINDOW)       \
+  ROW1(X, to_param_64, "cvta.to.param.u64", u64, u64, a - PTX_PARAM_WINDOW)    \
   ROW1(X, of_param_64, "cvta.param.u64", u64, u64, a + PTX_PARAM_WINDOW)
 
 WINDOWS(ALU_FUNCTIONS)
@@ -122,11 +122,11 @@ const ptx_alu *ptx_alu_find(const char *mnemonic, size_t length) {
 static const struct {
   const char *name;
   uint8_t bytes;
-} types[] = {[PTX_NONE] = {"", 0},    [PTX_PRED] = {"pred", 0}, [PTX_B8] = {"b8", 1},
-             [PTX_U8] = {"u8", 1},    [PTX_S8] = {"s8", 1},     [PTX_B16] = {"b16", 2},
-             [PTX_U16] = {"u16", 2},  [PTX_S16] = {"s16", 2},   [PTX_B32] = {"b32", 4},
-             [PTX_U32] = {"u32", 4},  [PTX_S32] = {"s32", 4},   [PTX_F32] = {"f32", 4},
-             [PTX_B64] = {"b64", 8},  [PTX_U64] = {"u64", 8},   [PTX_S64] = {"s64", 8},
+} types[] = {[PTX_NONE] = {"", 0},   [PTX_PRED] = {"pred", 0}, [PTX_B8] = {"b8", 1},
+             [PTX_U8] = {"u8", 1},   [PTX_S8] = {"s8", 1},     [PTX_B16] = {"b16", 2},
+             [PTX_U16] = {"u16", 2}, [PTX_S16] = {"s16", 2},   [PTX_B32] = {"b32", 4},
+             [PTX_U32] = {"u32", 4}, [PTX_S32] = {"s32", 4},   [PTX_F32] = {"f32", 4},
+             [PTX_B64] = {"b64", 8}, [PTX_U64] = {"u64", 8},   [PTX_S64] = {"s64", 8},
              [PTX_F64] = {"f64", 8}};
 
 unsigned ptx_type_bytes(ptx_type type) { return types[type].bytes; }

@@ -102,7 +102,8 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int bytes, int device) {
   if (error == cudaSuccess && (!text || bytes < 13)) {
     error = emu_refuse(cudaErrorInvalidValue, "%d bytes for a PCI name of 13", bytes);
   }
-  if (error == cudaSuccess) snprintf(text, (size_t)bytes, "0000:%02x:00.0", (unsigned)(device + 1) & 255);
+  if (error == cudaSuccess)
+    snprintf(text, (size_t)bytes, "0000:%02x:00.0", (unsigned)(device + 1) & 255);
   return emu_leave(error);
 }
 
@@ -144,8 +145,9 @@ static cudaError_t allocate(void **out, size_t bytes) {
   switch (emu_allocate(memory, bytes, &address)) {
   case EMU_GRANTED: *out = (void *)(uintptr_t)address; return cudaSuccess;
   case EMU_FULL:
-    return emu_refuse(cudaErrorMemoryAllocation, "device %d: %zu bytes asked for, %llu of %llu free",
-                      emu.device, bytes, (unsigned long long)(memory->total - memory->used),
+    return emu_refuse(cudaErrorMemoryAllocation,
+                      "device %d: %zu bytes asked for, %llu of %llu free", emu.device, bytes,
+                      (unsigned long long)(memory->total - memory->used),
                       (unsigned long long)memory->total);
   case EMU_NO_HOST_MEMORY: break;
   }
@@ -250,9 +252,10 @@ static bool is_pinned(const void *pointer) {
 static cudaError_t check_copy(const void *to, const void *from, size_t bytes,
                               enum cudaMemcpyKind kind) {
   const bool to_device = emu_device_of(to) >= 0, from_device = emu_device_of(from) >= 0;
-  const bool fits = kind == cudaMemcpyDefault ||
-                    (to_device == (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice) &&
-                     from_device == (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice));
+  const bool fits =
+      kind == cudaMemcpyDefault ||
+      (to_device == (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice) &&
+       from_device == (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice));
   if ((unsigned)kind > cudaMemcpyDefault) {
     return emu_refuse(cudaErrorInvalidMemcpyDirection, "copy of kind %d", (int)kind);
   }
@@ -263,7 +266,8 @@ static cudaError_t check_copy(const void *to, const void *from, size_t bytes,
   for (int k = 0; k < 2; k++) {
     const void *pointer = k ? to : from;
     const int device = emu_device_of(pointer);
-    if (device >= 0 && !emu_holds(&emu.devices[device].memory, (uint64_t)(uintptr_t)pointer, bytes)) {
+    if (device >= 0 &&
+        !emu_holds(&emu.devices[device].memory, (uint64_t)(uintptr_t)pointer, bytes)) {
       return emu_refuse(cudaErrorInvalidValue, "%zu bytes at %p are not all in one allocation",
                         bytes, pointer);
     }

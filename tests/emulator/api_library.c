@@ -47,8 +47,10 @@ static void fill_variables(const ptx_module *module, emu_memory *memory) {
     const ptx_variable *v = &module->variables[k];
     if (v->space == PTX_SHARED) continue;
     uint8_t *data = emu_data_at(memory, v->address);
-    if (v->initial) memcpy(data, v->initial, v->bytes);
-    else memset(data, 0, v->bytes);
+    if (v->initial)
+      memcpy(data, v->initial, v->bytes);
+    else
+      memset(data, 0, v->bytes);
     for (int32_t p = 0; p < v->patch_count; p++) {
       const uint64_t address =
           module->variables[v->patches[p].of].address + (uint64_t)v->patches[p].offset;
@@ -85,10 +87,10 @@ static int newest_ptx(int driver) {
 
 static cudaError_t check_module(const ptx_module *module) {
   if (module->version > newest_ptx(emu.settings.driver)) {
-    return emu_refuse(cudaErrorUnsupportedPtxVersion,
-                      "PTX %d.%d is newer than the %d.%d that driver %d knows", module->version / 10,
-                      module->version % 10, newest_ptx(emu.settings.driver) / 10,
-                      newest_ptx(emu.settings.driver) % 10, emu.settings.driver);
+    return emu_refuse(
+        cudaErrorUnsupportedPtxVersion, "PTX %d.%d is newer than the %d.%d that driver %d knows",
+        module->version / 10, module->version % 10, newest_ptx(emu.settings.driver) / 10,
+        newest_ptx(emu.settings.driver) % 10, emu.settings.driver);
   }
   if (module->target > emu.settings.sm) {
     return emu_refuse(cudaErrorInvalidPtx, "PTX for sm_%d on a device of sm_%d", module->target,
@@ -107,8 +109,10 @@ cudaError_t emu_instance_of(cudaLibrary_t library, int device, emu_instance **ou
   wb_error error;
   const wb_status status = ptx_module_read(library->text, &placer, &on->module, &error);
   cudaError_t result = cudaSuccess;
-  if (status == WB_ERROR_MEMORY) result = emu_refuse(cudaErrorMemoryAllocation, "%s", error.text);
-  else if (status != WB_OK) result = emu_refuse(cudaErrorInvalidPtx, "%s", error.text);
+  if (status == WB_ERROR_MEMORY)
+    result = emu_refuse(cudaErrorMemoryAllocation, "%s", error.text);
+  else if (status != WB_OK)
+    result = emu_refuse(cudaErrorInvalidPtx, "%s", error.text);
   if (result == cudaSuccess) result = check_module(&on->module);
   if (result == cudaSuccess && !make_counters(on)) {
     result = emu_refuse(cudaErrorMemoryAllocation, "no host memory");
@@ -150,7 +154,8 @@ static cudaError_t make_kernels(cudaLibrary_t library, const ptx_module *module)
 }
 
 static cudaError_t load(cudaLibrary_t *out, const char *code) {
-  if (!out || !code) return emu_refuse(cudaErrorInvalidValue, "no code, or no place for the handle");
+  if (!out || !code)
+    return emu_refuse(cudaErrorInvalidValue, "no code, or no place for the handle");
   if (memcmp(code, "\177ELF", 4) == 0 || memcmp(code, "\x50\xed\x55\xba", 4) == 0) {
     return emu_refuse(cudaErrorInvalidKernelImage, "machine code: only PTX text is executed here");
   }
@@ -349,12 +354,12 @@ static cudaError_t check_launch(cudaKernel_t kernel, const ptx_kernel *code, dim
       threads > EMU_WARP_THREADS_MAX || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 ||
       grid.z > 65535) {
     return emu_refuse(cudaErrorInvalidConfiguration,
-                      "kernel %s: grid %u x %u x %u of blocks of %u x %u x %u threads", kernel->name,
-                      grid.x, grid.y, grid.z, block.x, block.y, block.z);
+                      "kernel %s: grid %u x %u x %u of blocks of %u x %u x %u threads",
+                      kernel->name, grid.x, grid.y, grid.z, block.x, block.y, block.z);
   }
-  const bool exact = !code->required[0] ||
-                     (block.x == (unsigned)code->required[0] && block.y == (unsigned)code->required[1] &&
-                      block.z == (unsigned)code->required[2]);
+  const bool exact = !code->required[0] || (block.x == (unsigned)code->required[0] &&
+                                            block.y == (unsigned)code->required[1] &&
+                                            block.z == (unsigned)code->required[2]);
   if (!exact || (code->max_threads && threads > (uint64_t)code->max_threads)) {
     return emu_refuse(cudaErrorInvalidValue, "kernel %s: %llu threads in a block, compiled for %d",
                       kernel->name, (unsigned long long)threads, code->max_threads);

@@ -40,11 +40,40 @@ static cudaError_t no_stream(void) {
   return emu_refuse(cudaErrorInvalidResourceHandle, "no stream");
 }
 
+/* takes all streams out of a capture; what kind of end it is */
+static cudaError_t end_capture(cudaGraph_t graph) {
+  cudaError_t error = cudaSuccess;
+  for (cudaStream_t s = emu.streams; s; s = s->next) {
+    if (s->graph != graph) continue;
+    if (s->invalid) {
+      error = emu_refuse(cudaErrorStreamCaptureInvalidated, "the capture has failed before");
+    } else if (!s->origin && s->joined_at < s->capture_at && error == cudaSuccess) {
+      error = emu_refuse(cudaErrorStreamCaptureUnjoined, "a stream has not been joined back");
+    }
+    s->graph = NULL;
+    s->invalid = false;
+  }
+  for (cudaEvent_t e = emu.events; e; e = e->next) {
+    if (e->graph == graph) e->graph = NULL;
+  }
+  return error;
+}
+
+/* a capture ends with the stream that it began in */
+void emu_drop_capture(cudaStream_t stream) {
+  cudaGraph_t graph = stream->graph;
+  if (!graph || !stream->origin) return;
+  end_capture(graph);
+  emu_free_works(graph->first);
+  free(graph);
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const cudaError_t entered = emu_enter(__func__);
   if (entered != cudaSuccess && entered != emu.sticky) return emu_leave(entered);
   for (cudaStream_t *s = &emu.streams; *s; s = &(*s)->next) {
     if (*s != stream) continue;
+    emu_drop_capture(stream);
     emu_run_stream(stream, UINT64_MAX);
     *s = stream->next;
     emu_free_works(stream->first);
@@ -130,7 +159,8 @@ static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
   event->graph = stream->graph;
   event->captured_in = stream;
   if (stream->graph) {
-    if (stream->invalid) return emu_refuse(cudaErrorStreamCaptureInvalidated, "the capture has failed");
+    if (stream->invalid)
+      return emu_refuse(cudaErrorStreamCaptureInvalidated, "the capture has failed");
     event->captured_at = stream->capture_at;
     return cudaSuccess;
   }
@@ -158,7 +188,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   EMU_ENTER();
   const cudaError_t error = check_event(event);
   if (error != cudaSuccess) return emu_leave(error);
-  if (!event->recorded || emu_is_done(event->stream_id, event->ticket)) return emu_leave(emu.sticky);
+  if (!event->recorded || emu_is_done(event->stream_id, event->ticket))
+    return emu_leave(emu.sticky);
   for (cudaStream_t s = emu.streams; s; s = s->next) {
     if (s->id == event->stream_id) emu_run_stream(s, s->done + 1);
   }
@@ -219,8 +250,7 @@ static cudaError_t wait_event(cudaStream_t stream, cudaEvent_t event) {
   if (event->graph) return wait_captured(stream, event);
   if (stream->graph) {
     stream->invalid = true;
-    return emu_refuse(cudaErrorStreamCaptureIsolation,
-                      "a capture waits for an event from outside");
+    return emu_refuse(cudaErrorStreamCaptureIsolation, "a capture waits for an event from outside");
   }
   if (!event->recorded) return cudaSuccess;
   emu_work *work = emu_new_work(EMU_WAIT, 0);
@@ -264,29 +294,10 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, enum cudaStreamCaptureSta
   EMU_ENTER();
   const cudaStream_t stream = emu_stream_of(handle);
   if (!stream || !status) return emu_leave(no_stream());
-  *status = !stream->graph     ? cudaStreamCaptureStatusNone
+  *status = !stream->graph    ? cudaStreamCaptureStatusNone
             : stream->invalid ? cudaStreamCaptureStatusInvalidated
                               : cudaStreamCaptureStatusActive;
   return emu_leave(cudaSuccess);
-}
-
-/* takes all streams out of a capture; what kind of end it is */
-static cudaError_t end_capture(cudaGraph_t graph) {
-  cudaError_t error = cudaSuccess;
-  for (cudaStream_t s = emu.streams; s; s = s->next) {
-    if (s->graph != graph) continue;
-    if (s->invalid) {
-      error = emu_refuse(cudaErrorStreamCaptureInvalidated, "the capture has failed before");
-    } else if (!s->origin && s->joined_at < s->capture_at && error == cudaSuccess) {
-      error = emu_refuse(cudaErrorStreamCaptureUnjoined, "a stream has not been joined back");
-    }
-    s->graph = NULL;
-    s->invalid = false;
-  }
-  for (cudaEvent_t e = emu.events; e; e = e->next) {
-    if (e->graph == graph) e->graph = NULL;
-  }
-  return error;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out) {
@@ -295,7 +306,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out) {
   if (!stream || !out) return emu_leave(no_stream());
   *out = NULL;
   if (!stream->graph || !stream->origin) {
-    return emu_leave(emu_refuse(cudaErrorStreamCaptureUnmatched, "no capture began in this stream"));
+    return emu_leave(
+        emu_refuse(cudaErrorStreamCaptureUnmatched, "no capture began in this stream"));
   }
   cudaGraph_t graph = stream->graph;
   const cudaError_t error = end_capture(graph);
@@ -312,9 +324,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out) {
 
 /* ---- graphs ---- */
 
-static cudaError_t no_graph(void) {
-  return emu_refuse(cudaErrorInvalidResourceHandle, "no graph");
-}
+static cudaError_t no_graph(void) { return emu_refuse(cudaErrorInvalidResourceHandle, "no graph"); }
 
 static cudaGraph_t *find_graph(cudaGraph_t graph) {
   for (cudaGraph_t *g = &emu.graphs; *g; g = &(*g)->next) {
@@ -330,7 +340,8 @@ static cudaGraphExec_t *find_exec(cudaGraphExec_t exec) {
   return NULL;
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph,
+                                 unsigned long long flags) {
   EMU_ENTER();
   if (!find_graph(graph) || !out) return emu_leave(no_graph());
   if (flags) return emu_leave(emu_refuse(cudaErrorInvalidValue, "graph flags %llu", flags));

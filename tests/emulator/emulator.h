@@ -58,25 +58,25 @@ typedef struct wb_emulator_live {
 WB_EMULATOR_API void wb_emulator_count_live(wb_emulator_live *live);
 
 /* What warp instructions are counted as. */
-#define WB_EMULATOR_CLASSES(X)       \
-  X(INTEGER, "integer and logic")    \
-  X(MULTIPLY, "integer multiply")    \
-  X(DIVIDE, "integer divide")        \
-  X(BITS, "bit counts")              \
-  X(FLOAT, "float")                  \
-  X(CONVERT, "conversions")          \
-  X(MOVE, "moves and selects")       \
-  X(PREDICATE, "predicates")         \
-  X(BRANCH, "branches")              \
-  X(SHARED, "shared memory")         \
-  X(GLOBAL, "global memory")         \
-  X(LOCAL, "local memory")           \
+#define WB_EMULATOR_CLASSES(X)            \
+  X(INTEGER, "integer and logic")         \
+  X(MULTIPLY, "integer multiply")         \
+  X(DIVIDE, "integer divide")             \
+  X(BITS, "bit counts")                   \
+  X(FLOAT, "float")                       \
+  X(CONVERT, "conversions")               \
+  X(MOVE, "moves and selects")            \
+  X(PREDICATE, "predicates")              \
+  X(BRANCH, "branches")                   \
+  X(SHARED, "shared memory")              \
+  X(GLOBAL, "global memory")              \
+  X(LOCAL, "local memory")                \
   X(CONSTANT, "parameters and constants") \
-  X(ATOMIC, "atomics")               \
-  X(SHUFFLE, "shuffles")             \
-  X(VOTE, "votes and matches")       \
-  X(REDUCE, "redux")                 \
-  X(BARRIER, "barriers and fences")  \
+  X(ATOMIC, "atomics")                    \
+  X(SHUFFLE, "shuffles")                  \
+  X(VOTE, "votes and matches")            \
+  X(REDUCE, "redux")                      \
+  X(BARRIER, "barriers and fences")       \
   X(OTHER, "other")
 
 #define X(name, text) WB_EMULATOR_##name,

@@ -19,7 +19,7 @@
 typedef struct emu_rules {
   bool by_lanes;
   uint64_t seed;
-  bool divergence; /* allowed */
+  bool divergence;         /* allowed */
   bool hazards, unwritten; /* refused */
   int64_t instructions;
 } emu_rules;

@@ -57,7 +57,8 @@ static bool fault_outside(emu_machine *m, const emu_warp *w, const ptx_insn *ins
                    (unsigned long long)near->bytes, (unsigned long long)(address - start));
 }
 
-static const char *owner_text(const emu_machine *m, const emu_other *other, char *text, size_t bytes) {
+static const char *owner_text(const emu_machine *m, const emu_other *other, char *text,
+                              size_t bytes) {
   if (other->id < m->now.block) {
     snprintf(text, bytes, "another block");
   } else if (other->id < m->now.warp) {
@@ -101,9 +102,9 @@ static uint8_t *reach_shadowed(emu_machine *m, emu_warp *w, const ptx_insn *insn
                                uint64_t offset, unsigned bytes, uint32_t lanes, emu_use use,
                                const uint8_t *value) {
   const ptx_space kind = space->base ? PTX_GLOBAL : PTX_SHARED;
+  const uint64_t size = space->base ? space->size : m->shared_bytes;
   uint8_t *state = space->state + offset;
-  if (offset >= space->size || bytes > space->size - offset ||
-      !all_have(state, bytes, EMU_ALLOCATED, 0)) {
+  if (offset >= size || bytes > size - offset || !all_have(state, bytes, EMU_ALLOCATED, 0)) {
     fault_outside(m, w, insn, lanes, kind, space->base + offset, bytes);
     return NULL;
   }
@@ -208,7 +209,8 @@ uint8_t *emu_reach(emu_machine *m, emu_warp *w, const ptx_insn *insn, ptx_space 
 
 /* how many different values of address / size the lanes have; those that follow each other are found
  * at the end of the list */
-static int count_distinct(const uint64_t *addresses, uint32_t lanes, unsigned shift, unsigned bytes) {
+static int count_distinct(const uint64_t *addresses, uint32_t lanes, unsigned shift,
+                          unsigned bytes) {
   uint64_t seen[2 * PTX_LANES];
   int count = 0;
   for (uint32_t left = lanes; left; left &= left - 1) {
@@ -268,8 +270,10 @@ void emu_count_traffic(emu_machine *m, const ptx_insn *insn, ptx_space space, un
   if (m->rules.by_lanes) return;
   if (space == PTX_GENERIC) {
     const uint64_t first = addresses[emu_first_lane(lanes)];
-    if (first - PTX_SHARED_WINDOW < PTX_WINDOW_BYTES) space = PTX_SHARED;
-    else if (first < PTX_SHARED_WINDOW) space = PTX_GLOBAL;
+    if (first - PTX_SHARED_WINDOW < PTX_WINDOW_BYTES)
+      space = PTX_SHARED;
+    else if (first < PTX_SHARED_WINDOW)
+      space = PTX_GLOBAL;
   }
   if (space == PTX_SHARED) {
     count_shared(m, insn, bytes, addresses, lanes, equal);

@@ -186,7 +186,8 @@ static bool barrier_fault(emu_machine *m, const char *what) {
 }
 
 /* the number of the barrier and of its threads are the same for all lanes and warps */
-static bool check_barrier(emu_machine *m, const emu_warp *w, const ptx_insn *insn, uint32_t number) {
+static bool check_barrier(emu_machine *m, const emu_warp *w, const ptx_insn *insn,
+                          uint32_t number) {
   const uint32_t threads = m->block.x * m->block.y * m->block.z;
   for (uint32_t left = w->active; left; left &= left - 1) {
     const int lane = emu_first_lane(left);
@@ -247,7 +248,8 @@ static bool release_barrier(emu_machine *m) {
 /* every warp from here to its next barrier or end; in random order where lanes run alone */
 static bool run_interval(emu_machine *m, bool *waiting) {
   *waiting = false;
-  const uint32_t offset = m->rules.by_lanes ? (uint32_t)(emu_random(m) % (uint64_t)m->warp_count) : 0;
+  const uint32_t offset =
+      m->rules.by_lanes ? (uint32_t)(emu_random(m) % (uint64_t)m->warp_count) : 0;
   for (int32_t k = 0; k < m->warp_count; k++) {
     emu_warp *w = &m->warps[((uint32_t)k + offset) % (uint32_t)m->warp_count];
     if (!w->live) continue;

@@ -181,8 +181,8 @@ static void elect(emu_warp *w, const ptx_insn *insn, uint32_t group) {
 static bool warp_barrier(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes) {
   if (lanes != w->live && !m->rules.divergence) {
     return emu_fault(m, w, insn, lanes, cudaErrorLaunchFailure,
-                     "divergence: a barrier of lanes 0x%08x while lanes 0x%08x are elsewhere", lanes,
-                     w->live & ~lanes);
+                     "divergence: a barrier of lanes 0x%08x while lanes 0x%08x are elsewhere",
+                     lanes, w->live & ~lanes);
   }
   m->now.stretch = emu_next_stretch(m);
   return true;

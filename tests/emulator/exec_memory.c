@@ -23,7 +23,8 @@ static uint64_t widen(const ptx_insn *insn, uint64_t bits) {
   return ptx_type_bytes((ptx_type)insn->source_type) == 2 ? bits & 0xffff : bits;
 }
 
-static void put_lane(const emu_warp *w, const ptx_insn *insn, uint32_t slot, int lane, uint64_t bits) {
+static void put_lane(const emu_warp *w, const ptx_insn *insn, uint32_t slot, int lane,
+                     uint64_t bits) {
   if (insn->result_bytes == 8) {
     emu_doubles(w, slot)[lane] = bits;
   } else {
@@ -208,9 +209,11 @@ static bool start_copy(emu_machine *m, emu_warp *w, const ptx_insn *insn, int la
     if (!source) return false;
     memcpy(copy->data, source, wanted < insn->bytes ? wanted : insn->bytes);
   }
-  if (!emu_reach(m, w, insn, PTX_SHARED, to, insn->bytes, only, EMU_WRITE, copy->data)) return false;
+  if (!emu_reach(m, w, insn, PTX_SHARED, to, insn->bytes, only, EMU_WRITE, copy->data))
+    return false;
   /* until it has landed nobody may read there */
-  for (unsigned k = 0; k < insn->bytes; k++) m->memory->shared.state[to + k] &= (uint8_t)~EMU_WRITTEN;
+  for (unsigned k = 0; k < insn->bytes; k++)
+    m->memory->shared.state[to + k] &= (uint8_t)~EMU_WRITTEN;
   copy->lane = (uint32_t)lane;
   copy->group = w->lane_group[lane];
   copy->to = to;

@@ -295,7 +295,8 @@ static emu_stop run_by_lanes(emu_machine *m, emu_warp *w) {
     if (ready & ~w->live && !m->rules.divergence) {
       const ptx_insn *insn = &m->kernel->code[w->lane_pc[emu_first_lane(w->live)]];
       emu_fault(m, w, insn, w->live, cudaErrorLaunchFailure,
-                "divergence: lanes 0x%08x ended and lanes 0x%08x wait here", ready & ~w->live, w->live);
+                "divergence: lanes 0x%08x ended and lanes 0x%08x wait here", ready & ~w->live,
+                w->live);
       return EMU_FAULTED;
     }
     const uint32_t lanes = choose_meeting(m, w);

@@ -15,7 +15,7 @@ typedef struct graph {
   int32_t *block_of;
   int32_t *order; /* position in the depth-first numbering from the exit; -1: not reached */
   int32_t *by_order;
-  int32_t *meets; /* immediate post-dominator */
+  int32_t *meets;               /* immediate post-dominator */
   int32_t *edges_start, *edges; /* predecessors of the reversed graph's walk: who branches here */
 } graph;
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 void harness_start(void) {
-  static const char *const names[] = {"MODE",     "DIVERGENCE", "HAZARDS",   "UNWRITTEN",   "STREAMS",
-                                      "DEVICES",  "MEMORY",     "SM",        "SMS",         "DRIVER",
-                                      "RUNTIME",  "SHARED",     "SHARED_SM", "REGISTERS",   "FAIL",
-                                      "FAULT_LAUNCH", "INSTRUCTIONS"};
+  static const char *const names[] = {
+      "MODE",      "DIVERGENCE", "HAZARDS", "UNWRITTEN",    "STREAMS",     "DEVICES",
+      "MEMORY",    "SM",         "SMS",     "DRIVER",       "RUNTIME",     "SHARED",
+      "SHARED_SM", "REGISTERS",  "FAIL",    "FAULT_LAUNCH", "INSTRUCTIONS"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     cr_assert(wb_emulator_set(names[k], NULL), "setting %s", names[k]);
   }
@@ -55,8 +55,11 @@ cudaKernel_t harness_kernel(cudaLibrary_t library, const char *name) {
 void *harness_put(const void *host, size_t bytes) {
   void *device = NULL;
   MUST(cudaMalloc(&device, bytes));
-  if (host) MUST(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
-  else MUST(cudaMemset(device, 0, bytes));
+  if (host)
+    MUST(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+  else
+    MUST(cudaMemset(device, 0, bytes));
+  MUST(cudaDeviceSynchronize()); /* streams that do not respect the default one may use it now */
   return device;
 }
 

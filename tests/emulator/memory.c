@@ -40,9 +40,9 @@ static emu_problem note_read(const checker *c, emu_record *r) {
     const bool both_strong = a->strong && flags & EMU_STRONG_WRITE;
     const bool here = r->write_id == now->stretch;
     /* a lane that wrote the value itself sees it whatever the others do, unless it was an atomic */
-    const uint32_t others =
-        flags & EMU_STRONG_WRITE ? (r->write_lanes & (r->write_lanes - 1) ? ~0u : ~r->write_lanes)
-                                 : ~r->write_lanes;
+    const uint32_t others = flags & EMU_STRONG_WRITE
+                                ? (r->write_lanes & (r->write_lanes - 1) ? ~0u : ~r->write_lanes)
+                                : ~r->write_lanes;
     if (!both_strong && ((here && (a->lanes & others)) || foreign(c, r->write_id))) {
       return blame(c, EMU_READ_AFTER_WRITE, r->write_id, r->write_lanes, r->write_line);
     }
@@ -115,8 +115,8 @@ static emu_problem note_write(const checker *c, emu_record *r) {
   } else {
     r->write_other = foreign(c, r->write_id) ? r->write_id : 0;
     r->write_lanes = a->lanes;
-    r->read_line = a->strong ? r->read_line | EMU_STRONG_WRITE
-                             : r->read_line & ~(uint32_t)EMU_STRONG_WRITE;
+    r->read_line =
+        a->strong ? r->read_line | EMU_STRONG_WRITE : r->read_line & ~(uint32_t)EMU_STRONG_WRITE;
   }
   r->write_id = now->stretch;
   r->write_line = a->line;
@@ -139,14 +139,16 @@ static emu_record *split(emu_space *space, const checker *c, uint64_t offset) {
 
 static emu_problem note(emu_space *space, const emu_now *now, uint64_t offset, unsigned bytes,
                         const emu_access *access, emu_other *other, bool write) {
-  checker c = {.now = now, .access = access, .other = other,
+  checker c = {.now = now,
+               .access = access,
+               .other = other,
                .fresh = space->base == 0 ? now->block : now->launch};
   for (unsigned at = 0; at < bytes;) {
     const uint64_t here = offset + at;
     emu_record *word = &space->words[here / 4];
     const bool whole = bytes - at >= 4 && (here & 3) == 0;
-    const bool is_split = word->read_line & EMU_SPLIT &&
-                          (word->read_id >= c.fresh || word->write_id >= c.fresh);
+    const bool is_split =
+        word->read_line & EMU_SPLIT && (word->read_id >= c.fresh || word->write_id >= c.fresh);
     if (whole && !is_split) {
       word->read_line &= ~(uint32_t)EMU_SPLIT;
       c.bytes = 4;

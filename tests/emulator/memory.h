@@ -97,8 +97,8 @@ typedef struct emu_memory {
   uint64_t total, used;
   emu_block *blocks; /* by offset */
   int64_t block_count, block_capacity;
-  uint64_t cursor; /* where the next one is looked for: freed addresses come back late */
-  emu_space shared;  /* of the block that runs */
+  uint64_t cursor;  /* where the next one is looked for: freed addresses come back late */
+  emu_space shared; /* of the block that runs */
   uint32_t next_id;
 } emu_memory;
 

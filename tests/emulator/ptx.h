@@ -21,11 +21,11 @@
 
 enum {
   PTX_LANES = 32,
-  PTX_CARRY = 0,      /* offset of the carry mask in the register file */
-  PTX_SINK = 64,      /* offset of a slot that is written and never read */
+  PTX_CARRY = 0, /* offset of the carry mask in the register file */
+  PTX_SINK = 64, /* offset of a slot that is written and never read */
   PTX_FIRST_SLOT = 64 + 256,
   PTX_VECTOR = 4,
-  PTX_TARGETS = 4096, /* of one brx.idx, and other limits that only keep integers sane */
+  PTX_TARGETS = 4096,   /* of one brx.idx, and other limits that only keep integers sane */
   PTX_GUARD_BYTES = 128 /* between shared arrays, so that one cannot run into the next */
 };
 
@@ -131,7 +131,12 @@ typedef enum ptx_type {
   PTX_F64
 } ptx_type;
 
-typedef enum ptx_round { PTX_ROUND_NEAREST, PTX_ROUND_ZERO, PTX_ROUND_DOWN, PTX_ROUND_UP } ptx_round;
+typedef enum ptx_round {
+  PTX_ROUND_NEAREST,
+  PTX_ROUND_ZERO,
+  PTX_ROUND_DOWN,
+  PTX_ROUND_UP
+} ptx_round;
 
 typedef struct ptx_insn ptx_insn;
 typedef void ptx_run_warp(const ptx_insn *insn, uint8_t *registers);
@@ -152,9 +157,9 @@ struct ptx_insn {
   uint8_t nots;         /* bit k: source k is a predicate to be negated */
   uint8_t result_bytes; /* of a lane's element in to[]: 4 or 8; 0 for a predicate */
   uint8_t space;
-  uint8_t vector;       /* elements of a load or store */
-  uint8_t bytes;        /* of one such element in memory */
-  uint8_t mode;         /* ptx_mode, ptx_join */
+  uint8_t vector; /* elements of a load or store */
+  uint8_t bytes;  /* of one such element in memory */
+  uint8_t mode;   /* ptx_mode, ptx_join */
   uint8_t type, source_type;
   uint8_t round;
   uint8_t cost_class; /* wb_emulator_class */
@@ -234,8 +239,8 @@ typedef struct ptx_kernel {
   int32_t label_count, label_capacity;
   ptx_array *arrays;
   int32_t array_count, array_capacity;
-  uint32_t shared_bytes;   /* static, as CUDA counts them */
-  uint32_t shared_extent;  /* static, with guards: where dynamic shared memory starts */
+  uint32_t shared_bytes;  /* static, as CUDA counts them */
+  uint32_t shared_extent; /* static, with guards: where dynamic shared memory starts */
   uint32_t dynamic_align;
   uint32_t local_bytes; /* of a lane */
   int32_t max_threads;  /* of .maxntid or .reqntid; 0: none */
@@ -247,9 +252,9 @@ typedef struct ptx_kernel {
 /* A variable of the module. Initial values are bytes; those that hold an address are patched when it
  * is known. */
 typedef struct ptx_patch {
-  uint64_t at;     /* offset in the variable */
-  int32_t of;      /* variable */
-  int64_t offset;  /* added to its address */
+  uint64_t at;    /* offset in the variable */
+  int32_t of;     /* variable */
+  int64_t offset; /* added to its address */
 } ptx_patch;
 
 typedef struct ptx_variable {

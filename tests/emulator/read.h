@@ -120,10 +120,10 @@ wb_status reader_fail(const reader *r, const char *format, ...) WB_PRINTF(2, 3);
 bool text_is(text a, const char *b);
 bool text_equal(text a, text b);
 bool text_starts(text a, const char *prefix);
-void skip_blank(reader *r); /* and comments */
-bool at_char(reader *r, char c);     /* looks */
-bool take_char(reader *r, char c);   /* takes it if it is there */
-text take_word(reader *r);           /* empty if there is none; dots belong to words */
+void skip_blank(reader *r);        /* and comments */
+bool at_char(reader *r, char c);   /* looks */
+bool take_char(reader *r, char c); /* takes it if it is there */
+text take_word(reader *r);         /* empty if there is none; dots belong to words */
 wb_status expect_char(reader *r, char c);
 wb_status take_number(reader *r, operand *out);
 wb_status take_operand(reader *r, statement *s, operand *out, bool nested);
@@ -159,7 +159,7 @@ wb_status read_body(reader *r); /* behind the {, to its } */
 /* The symbol of a name, NULL if there is none; `slot` is that of a register. */
 wb_status find_symbol(reader *r, text name, const symbol **out, uint32_t *slot);
 uint32_t add_slot(reader *r, unsigned element_bytes); /* 0: a predicate */
-ptx_insn *add_insn(reader *r, const statement *s); /* NULL: no memory */
+ptx_insn *add_insn(reader *r, const statement *s);    /* NULL: no memory */
 wb_status use_label(reader *r, text name, int32_t insn, int32_t target);
 
 /* ---- read_insn.c ---- */

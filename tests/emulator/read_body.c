@@ -74,8 +74,11 @@ static wb_status add_shared(reader *r, text name, uint64_t bytes, uint32_t align
   k->arrays[k->array_count++] = (ptx_array){(uint32_t)at, (uint32_t)bytes};
   k->shared_bytes = (uint32_t)(aligned(k->shared_bytes, align) + bytes);
   k->shared_extent = (uint32_t)(at + bytes + PTX_GUARD_BYTES);
-  return add_symbol(r, (symbol){.name = name, .kind = SYMBOL_MEMORY, .scope = scope,
-                                .space = PTX_SHARED, .address = (int64_t)at});
+  return add_symbol(r, (symbol){.name = name,
+                                .kind = SYMBOL_MEMORY,
+                                .scope = scope,
+                                .space = PTX_SHARED,
+                                .address = (int64_t)at});
 }
 
 /* a variable of the module becomes a symbol of the kernel when it is first used there */
@@ -85,13 +88,18 @@ static wb_status adopt_variable(reader *r, text name, bool *found) {
   if (index < 0) return WB_OK;
   const ptx_variable *v = &r->module->variables[index];
   if (v->space != PTX_SHARED) {
-    return add_symbol(r, (symbol){.name = name, .kind = SYMBOL_MEMORY, .scope = -1,
-                                  .space = v->space, .address = (int64_t)v->address});
+    return add_symbol(r, (symbol){.name = name,
+                                  .kind = SYMBOL_MEMORY,
+                                  .scope = -1,
+                                  .space = v->space,
+                                  .address = (int64_t)v->address});
   }
   if (v->bytes) return add_shared(r, name, v->bytes, v->align, -1);
   if (r->kernel->dynamic_align < v->align) r->kernel->dynamic_align = v->align;
-  return add_symbol(r, (symbol){.name = name, .kind = SYMBOL_MEMORY, .scope = -1,
-                                .space = PTX_SHARED, .dynamic = true});
+  return add_symbol(
+      r,
+      (symbol){
+          .name = name, .kind = SYMBOL_MEMORY, .scope = -1, .space = PTX_SHARED, .dynamic = true});
 }
 
 wb_status find_symbol(reader *r, text name, const symbol **out, uint32_t *slot) {
@@ -120,7 +128,8 @@ wb_status find_symbol(reader *r, text name, const symbol **out, uint32_t *slot) 
 
 static wb_status declare_registers(reader *r) {
   const text type_word = take_word(r);
-  const ptx_type type = type_word.length ? ptx_type_of(type_word.at + 1, type_word.length - 1) : PTX_NONE;
+  const ptx_type type =
+      type_word.length ? ptx_type_of(type_word.at + 1, type_word.length - 1) : PTX_NONE;
   if (type == PTX_NONE) {
     return reader_fail(r, "registers of unknown type %.*s", (int)type_word.length, type_word.at);
   }
@@ -136,8 +145,12 @@ static wb_status declare_registers(reader *r) {
     }
     const unsigned bytes = ptx_type_bytes(type);
     const unsigned element = bytes == 0 ? 0 : bytes == 8 ? 8 : 4;
-    symbol s = {.name = name, .kind = SYMBOL_REGISTER, .scope = r->scope, .count = (int32_t)count,
-                .type = type, .stride = element ? element * PTX_LANES : 4};
+    symbol s = {.name = name,
+                .kind = SYMBOL_REGISTER,
+                .scope = r->scope,
+                .count = (int32_t)count,
+                .type = type,
+                .stride = element ? element * PTX_LANES : 4};
     for (int64_t k = 0; k < (count < 0 ? 1 : count); k++) {
       const uint32_t slot = add_slot(r, element);
       if (k == 0) s.slot = slot;
@@ -163,11 +176,15 @@ static wb_status declare_memory(reader *r, ptx_space space) {
     }
     return add_shared(r, d.name, bytes, d.align, r->scope);
   }
-  if (bytes == 0 || bytes > 1 << 20) return reader_fail(r, "a local variable of %llu bytes", (unsigned long long)bytes);
+  if (bytes == 0 || bytes > 1 << 20)
+    return reader_fail(r, "a local variable of %llu bytes", (unsigned long long)bytes);
   const uint64_t at = aligned(r->kernel->local_bytes, d.align);
   r->kernel->local_bytes = (uint32_t)(at + bytes);
-  return add_symbol(r, (symbol){.name = d.name, .kind = SYMBOL_MEMORY, .scope = r->scope,
-                                .space = PTX_LOCAL, .address = (int64_t)at});
+  return add_symbol(r, (symbol){.name = d.name,
+                                .kind = SYMBOL_MEMORY,
+                                .scope = r->scope,
+                                .space = PTX_LOCAL,
+                                .address = (int64_t)at});
 }
 
 /* ---- labels ---- */
@@ -186,7 +203,8 @@ static wb_status add_label(reader *r, text name) {
 }
 
 wb_status use_label(reader *r, text name, int32_t insn, int32_t target) {
-  if (!grow((void **)&r->uses, r->use_count, &r->use_capacity, sizeof *r->uses)) return no_memory(r);
+  if (!grow((void **)&r->uses, r->use_count, &r->use_capacity, sizeof *r->uses))
+    return no_memory(r);
   r->uses[r->use_count++] = (label_use){name, r->scope, insn, target, r->line};
   return WB_OK;
 }
@@ -293,10 +311,14 @@ static wb_status read_call(reader *r, const statement *s) {
   const operand *result = NULL, *arguments = NULL, *name = NULL;
   for (int32_t k = 0; k < s->count; k++) {
     const operand *o = &s->operands[k];
-    if (o->kind == OPERAND_WORD && !name) name = o;
-    else if (o->kind == OPERAND_LIST && !name) result = o;
-    else if (o->kind == OPERAND_LIST) arguments = o;
-    else return reader_fail(r, "a call through a register");
+    if (o->kind == OPERAND_WORD && !name)
+      name = o;
+    else if (o->kind == OPERAND_LIST && !name)
+      result = o;
+    else if (o->kind == OPERAND_LIST)
+      arguments = o;
+    else
+      return reader_fail(r, "a call through a register");
   }
   const ptx_function *f = NULL;
   for (int32_t k = 0; name && k < r->module->function_count; k++) {
@@ -348,8 +370,10 @@ static wb_status read_target_list(reader *r, text name) {
   }
   const text list = {start, (size_t)(r->at - start)};
   WB_TRY(expect_char(r, ';'));
-  if (!text_is(word, ".branchtargets")) return WB_OK; /* prototypes of calls that are refused anyway */
-  return add_symbol(r, (symbol){.name = name, .kind = SYMBOL_TARGETS, .scope = r->scope, .list = list});
+  if (!text_is(word, ".branchtargets"))
+    return WB_OK; /* prototypes of calls that are refused anyway */
+  return add_symbol(
+      r, (symbol){.name = name, .kind = SYMBOL_TARGETS, .scope = r->scope, .list = list});
 }
 
 static wb_status read_instruction(reader *r, text first) {
@@ -383,7 +407,8 @@ static wb_status read_statement(reader *r) {
     skip_line(r);
     return WB_OK;
   }
-  if (*word.at == '.') return reader_fail(r, "unknown directive \"%.*s\"", (int)word.length, word.at);
+  if (*word.at == '.')
+    return reader_fail(r, "unknown directive \"%.*s\"", (int)word.length, word.at);
   return read_instruction(r, word);
 }
 
@@ -425,7 +450,9 @@ wb_status read_body(reader *r) {
   WB_TRY(open_scope(r, -1));
   for (int32_t j = 0; j < k->param_count; j++) {
     const text name = {k->params[j].name, strlen(k->params[j].name)};
-    WB_TRY(add_symbol(r, (symbol){.name = name, .kind = SYMBOL_MEMORY, .space = PTX_PARAM,
+    WB_TRY(add_symbol(r, (symbol){.name = name,
+                                  .kind = SYMBOL_MEMORY,
+                                  .space = PTX_PARAM,
                                   .address = k->params[j].offset}));
   }
   WB_TRY(read_block(r));

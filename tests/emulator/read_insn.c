@@ -17,7 +17,8 @@ uint32_t add_constant(reader *r, uint64_t bits, unsigned bytes, bool dynamic) {
     const ptx_constant *c = &k->constants[j];
     if (c->bits == bits && c->bytes == bytes && c->dynamic == dynamic) return c->slot;
   }
-  if (!grow((void **)&k->constants, k->constant_count, &k->constant_capacity, sizeof *k->constants)) {
+  if (!grow((void **)&k->constants, k->constant_count, &k->constant_capacity,
+            sizeof *k->constants)) {
     return 0;
   }
   const uint32_t slot = add_slot(r, bytes);
@@ -26,19 +27,30 @@ uint32_t add_constant(reader *r, uint64_t bits, unsigned bytes, bool dynamic) {
 }
 
 static wb_status special_slot(reader *r, text name, uint32_t *slot) {
-  static const char *const names[] = {
-      [PTX_TID_X] = "%tid.x",           [PTX_TID_Y] = "%tid.y",
-      [PTX_TID_Z] = "%tid.z",           [PTX_NTID_X] = "%ntid.x",
-      [PTX_NTID_Y] = "%ntid.y",         [PTX_NTID_Z] = "%ntid.z",
-      [PTX_CTAID_X] = "%ctaid.x",       [PTX_CTAID_Y] = "%ctaid.y",
-      [PTX_CTAID_Z] = "%ctaid.z",       [PTX_NCTAID_X] = "%nctaid.x",
-      [PTX_NCTAID_Y] = "%nctaid.y",     [PTX_NCTAID_Z] = "%nctaid.z",
-      [PTX_LANEID] = "%laneid",         [PTX_WARPID] = "%warpid",
-      [PTX_NWARPID] = "%nwarpid",       [PTX_SMID] = "%smid",
-      [PTX_NSMID] = "%nsmid",           [PTX_LANEMASK_EQ] = "%lanemask_eq",
-      [PTX_LANEMASK_LE] = "%lanemask_le", [PTX_LANEMASK_LT] = "%lanemask_lt",
-      [PTX_LANEMASK_GE] = "%lanemask_ge", [PTX_LANEMASK_GT] = "%lanemask_gt",
-      [PTX_DYNAMIC_SMEM] = "%dynamic_smem_size", [PTX_TOTAL_SMEM] = "%total_smem_size"};
+  static const char *const names[] = {[PTX_TID_X] = "%tid.x",
+                                      [PTX_TID_Y] = "%tid.y",
+                                      [PTX_TID_Z] = "%tid.z",
+                                      [PTX_NTID_X] = "%ntid.x",
+                                      [PTX_NTID_Y] = "%ntid.y",
+                                      [PTX_NTID_Z] = "%ntid.z",
+                                      [PTX_CTAID_X] = "%ctaid.x",
+                                      [PTX_CTAID_Y] = "%ctaid.y",
+                                      [PTX_CTAID_Z] = "%ctaid.z",
+                                      [PTX_NCTAID_X] = "%nctaid.x",
+                                      [PTX_NCTAID_Y] = "%nctaid.y",
+                                      [PTX_NCTAID_Z] = "%nctaid.z",
+                                      [PTX_LANEID] = "%laneid",
+                                      [PTX_WARPID] = "%warpid",
+                                      [PTX_NWARPID] = "%nwarpid",
+                                      [PTX_SMID] = "%smid",
+                                      [PTX_NSMID] = "%nsmid",
+                                      [PTX_LANEMASK_EQ] = "%lanemask_eq",
+                                      [PTX_LANEMASK_LE] = "%lanemask_le",
+                                      [PTX_LANEMASK_LT] = "%lanemask_lt",
+                                      [PTX_LANEMASK_GE] = "%lanemask_ge",
+                                      [PTX_LANEMASK_GT] = "%lanemask_gt",
+                                      [PTX_DYNAMIC_SMEM] = "%dynamic_smem_size",
+                                      [PTX_TOTAL_SMEM] = "%total_smem_size"};
   for (int k = 0; k < PTX_SPECIAL_COUNT; k++) {
     if (!text_is(name, names[k])) continue;
     uint32_t *known = &r->kernel->specials[k];
@@ -100,7 +112,8 @@ wb_status read_source(reader *r, const operand *o, ptx_type type, uint32_t *slot
   return WB_OK;
 }
 
-wb_status read_target(reader *r, const operand *o, ptx_type type, uint32_t *slot, ptx_type *actual) {
+wb_status read_target(reader *r, const operand *o, ptx_type type, uint32_t *slot,
+                      ptx_type *actual) {
   *slot = PTX_SINK;
   if (actual) *actual = type;
   if (o->kind == OPERAND_SINK) return WB_OK;
@@ -140,7 +153,8 @@ static void pack_warp(const ptx_insn *insn, uint8_t *registers) {
 
 static void unpack_lane(const ptx_insn *insn, uint8_t *registers, unsigned lane) {
   const uint8_t *from = registers + insn->from[0];
-  const uint64_t value = insn->bytes * insn->vector == 8 ? GET_u64(from, lane) : GET_u32(from, lane);
+  const uint64_t value =
+      insn->bytes * insn->vector == 8 ? GET_u64(from, lane) : GET_u32(from, lane);
   const uint64_t ones = (UINT64_C(1) << 8 * insn->bytes) - 1;
   for (unsigned k = 0; k < insn->vector; k++) {
     PUT_u32(registers + insn->to[k], lane, value >> 8 * insn->bytes * k & ones);
@@ -157,7 +171,8 @@ static wb_status read_parts_move(reader *r, const statement *s, ptx_type type) {
   if ((vector->count != 2 && vector->count != 4) || bytes / (unsigned)vector->count < 1) {
     return reader_fail(r, "a move of %d parts", vector->count);
   }
-  ptx_insn insn = {.kind = PTX_DO_ALU, .vector = (uint8_t)vector->count,
+  ptx_insn insn = {.kind = PTX_DO_ALU,
+                   .vector = (uint8_t)vector->count,
                    .bytes = (uint8_t)(bytes / (unsigned)vector->count),
                    .result_bytes = packs && bytes == 8 ? 8 : 4,
                    .run_warp = packs ? pack_warp : unpack_warp,
@@ -202,11 +217,16 @@ static wb_status read_compare(reader *r, const statement *s, const char *mnemoni
   bool known = next_mark(&at, compare, sizeof compare);
   ptx_type type = PTX_NONE;
   while (known && next_mark(&at, part, sizeof part)) {
-    if (strcmp(part, "and") == 0) insn.mode = PTX_JOIN_AND;
-    else if (strcmp(part, "or") == 0) insn.mode = PTX_JOIN_OR;
-    else if (strcmp(part, "xor") == 0) insn.mode = PTX_JOIN_XOR;
-    else if (strcmp(part, "ftz") == 0) insn.flags |= PTX_FLAG_FLUSH;
-    else type = ptx_type_of(part, strlen(part));
+    if (strcmp(part, "and") == 0)
+      insn.mode = PTX_JOIN_AND;
+    else if (strcmp(part, "or") == 0)
+      insn.mode = PTX_JOIN_OR;
+    else if (strcmp(part, "xor") == 0)
+      insn.mode = PTX_JOIN_XOR;
+    else if (strcmp(part, "ftz") == 0)
+      insn.flags |= PTX_FLAG_FLUSH;
+    else
+      type = ptx_type_of(part, strlen(part));
   }
   snprintf(key, sizeof key, "%s.%s", compare, part);
   const ptx_alu *row = type == PTX_NONE ? NULL : ptx_alu_find(key, strlen(key));

@@ -14,13 +14,15 @@ wb_status reader_fail(const reader *r, const char *format, ...) {
   vsnprintf(message, sizeof message, format, list);
   va_end(list);
   if (r->kernel && r->kernel->name) {
-    return WB_FAIL(r->error, WB_ERROR_FORMAT, "kernel %s, PTX line %d: %s", r->kernel->name, r->line,
-                   message);
+    return WB_FAIL(r->error, WB_ERROR_FORMAT, "kernel %s, PTX line %d: %s", r->kernel->name,
+                   r->line, message);
   }
   return WB_FAIL(r->error, WB_ERROR_FORMAT, "PTX line %d: %s", r->line, message);
 }
 
-bool text_is(text a, const char *b) { return strlen(b) == a.length && memcmp(a.at, b, a.length) == 0; }
+bool text_is(text a, const char *b) {
+  return strlen(b) == a.length && memcmp(a.at, b, a.length) == 0;
+}
 bool text_equal(text a, text b) {
   return a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
@@ -106,8 +108,7 @@ wb_status skip_braces(reader *r) {
     skip_blank(r);
     if (*r->at == 0) return reader_fail(r, "the text ends inside braces");
     if (*r->at == '"') {
-      for (r->at++; *r->at && *r->at != '"'; r->at++) {
-      }
+      for (r->at++; *r->at && *r->at != '"'; r->at++) {}
     }
     depth += (*r->at == '{') - (*r->at == '}');
     r->at++;
@@ -125,13 +126,15 @@ wb_status take_number(reader *r, operand *out) {
   if (start[0] == '0' && start[1] && strchr("fFdD", start[1])) {
     const bool is_double = start[1] == 'd' || start[1] == 'D';
     const uint64_t bits = strtoull(start + 2, &end, 16);
-    if (end - start != (is_double ? 18 : 10)) return reader_fail(r, "a float literal of wrong length");
+    if (end - start != (is_double ? 18 : 10))
+      return reader_fail(r, "a float literal of wrong length");
     out->kind = is_double ? OPERAND_DOUBLE : OPERAND_FLOAT;
     out->number = (int64_t)(negative ? bits ^ UINT64_C(1) << (is_double ? 63 : 31) : bits);
     r->at = end;
     return WB_OK;
   }
-  if (!isdigit((unsigned char)*start)) return reader_fail(r, "expected a number, got \"%.20s\"", start);
+  if (!isdigit((unsigned char)*start))
+    return reader_fail(r, "expected a number, got \"%.20s\"", start);
   uint64_t value = start[0] == '0' && (start[1] == 'b' || start[1] == 'B')
                        ? strtoull(start + 2, &end, 2)
                        : strtoull(start, &end, 0);

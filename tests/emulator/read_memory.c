@@ -43,7 +43,7 @@ static wb_status expect_operands(const reader *r, const statement *s, int least,
 static const struct {
   const char *mark;
   ptx_space space;
-} space_marks[] = {{".global", PTX_GLOBAL},     {".shared", PTX_SHARED},
+} space_marks[] = {{".global", PTX_GLOBAL},      {".shared", PTX_SHARED},
                    {".shared::cta", PTX_SHARED}, {".local", PTX_LOCAL},
                    {".const", PTX_CONST},        {".param", PTX_PARAM},
                    {".param::entry", PTX_PARAM}, {".param::func", PTX_PARAM}};
@@ -87,19 +87,36 @@ static wb_status take_address(reader *r, const operand *o, ptx_insn *insn) {
 
 /* hints and scopes, which change no result here */
 static void drop_hints(char *rest) {
-  static const char *const hints[] = {
-      ".L1::evict_normal",  ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last",
-      ".L1::no_allocate",   ".L2::evict_normal",    ".L2::evict_first", ".L2::evict_last",
-      ".L2::cache_hint",    ".L2::64B",             ".L2::128B",        ".L2::256B",
-      ".ca",                ".cg",                  ".cs",              ".lu",
-      ".cv",                ".wb",                  ".wt",              ".cta",
-      ".cluster",           ".gpu",                 ".sys",             ".weak"};
+  static const char *const hints[] = {".L1::evict_normal",
+                                      ".L1::evict_unchanged",
+                                      ".L1::evict_first",
+                                      ".L1::evict_last",
+                                      ".L1::no_allocate",
+                                      ".L2::evict_normal",
+                                      ".L2::evict_first",
+                                      ".L2::evict_last",
+                                      ".L2::cache_hint",
+                                      ".L2::64B",
+                                      ".L2::128B",
+                                      ".L2::256B",
+                                      ".ca",
+                                      ".cg",
+                                      ".cs",
+                                      ".lu",
+                                      ".cv",
+                                      ".wb",
+                                      ".wt",
+                                      ".cta",
+                                      ".cluster",
+                                      ".gpu",
+                                      ".sys",
+                                      ".weak"};
   for (size_t k = 0; k < sizeof hints / sizeof *hints; k++) take_mark(rest, hints[k]);
 }
 
 static void take_strength(form *f) {
-  static const char *const marks[] = {".volatile", ".relaxed", ".acquire", ".release", ".acq_rel",
-                                      ".mmio"};
+  static const char *const marks[] = {".volatile", ".relaxed", ".acquire",
+                                      ".release",  ".acq_rel", ".mmio"};
   for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
     if (take_mark(f->rest, marks[k])) f->insn.flags |= PTX_FLAG_STRONG;
   }
@@ -126,7 +143,8 @@ static wb_status take_element(reader *r, const statement *s, form *f) {
 }
 
 /* the registers of a load or store: one, or as many as the vector has */
-static wb_status take_elements(reader *r, const statement *s, const operand *o, form *f, bool load) {
+static wb_status take_elements(reader *r, const statement *s, const operand *o, form *f,
+                               bool load) {
   ptx_insn *insn = &f->insn;
   const operand *parts = o->kind == OPERAND_VECTOR ? &s->parts[o->first] : o;
   if ((o->kind == OPERAND_VECTOR ? o->count : 1) != insn->vector) {
@@ -203,8 +221,8 @@ static bool take_mode(form *f, const named_mode *modes, size_t count) {
 
 static wb_status read_atomic(reader *r, const statement *s, form *f) {
   static const named_mode modes[] = {
-      {".add", PTX_ADD}, {".min", PTX_MIN}, {".max", PTX_MAX}, {".and", PTX_AND},
-      {".or", PTX_OR},   {".xor", PTX_XOR}, {".inc", PTX_INC}, {".dec", PTX_DEC},
+      {".add", PTX_ADD},       {".min", PTX_MIN},    {".max", PTX_MAX}, {".and", PTX_AND},
+      {".or", PTX_OR},         {".xor", PTX_XOR},    {".inc", PTX_INC}, {".dec", PTX_DEC},
       {".exch", PTX_EXCHANGE}, {".cas", PTX_SWAP_IF}};
   const bool gives = strncmp(f->rest, "atom", 4) == 0;
   drop_hints(f->rest);
@@ -216,11 +234,11 @@ static wb_status read_atomic(reader *r, const statement *s, form *f) {
   const ptx_type type = (ptx_type)insn->type;
   const bool is_float = type == PTX_F32 || type == PTX_F64;
   const bool bits = type == PTX_B32 || type == PTX_B64;
-  const bool fits =
-      insn->mode == PTX_SWAP_IF || insn->mode == PTX_EXCHANGE || insn->mode == PTX_AND ||
-              insn->mode == PTX_OR || insn->mode == PTX_XOR
-          ? bits
-          : insn->mode == PTX_ADD ? !bits : !bits && !is_float;
+  const bool fits = insn->mode == PTX_SWAP_IF || insn->mode == PTX_EXCHANGE ||
+                            insn->mode == PTX_AND || insn->mode == PTX_OR || insn->mode == PTX_XOR
+                        ? bits
+                    : insn->mode == PTX_ADD ? !bits
+                                            : !bits && !is_float;
   if (!fits || insn->vector != 1 || insn->bytes < 4) return unknown(r, s);
   insn->kind = PTX_DO_ATOMIC;
   insn->flags |= PTX_FLAG_STRONG;
@@ -285,7 +303,8 @@ static wb_status read_copy(reader *r, const statement *s, form *f) {
 /* ---- lanes that meet ---- */
 
 /* results d[|p] to to[0], to[1]; gives how many operands they are */
-static wb_status take_results(reader *r, const statement *s, ptx_type type, ptx_insn *insn, int *taken) {
+static wb_status take_results(reader *r, const statement *s, ptx_type type, ptx_insn *insn,
+                              int *taken) {
   insn->to[1] = PTX_SINK;
   WB_TRY(expect_operands(r, s, 2, OPERANDS));
   WB_TRY(read_target(r, &s->operands[0], type, &insn->to[0], NULL));

@@ -115,7 +115,8 @@ int32_t find_variable(const ptx_module *module, text name) {
   return -1;
 }
 
-static wb_status put_initial(reader *r, ptx_variable *v, uint64_t at, unsigned bytes, uint64_t bits) {
+static wb_status put_initial(reader *r, ptx_variable *v, uint64_t at, unsigned bytes,
+                             uint64_t bits) {
   if (at + bytes > v->bytes) return reader_fail(r, "more initial values than %s holds", v->name);
   memcpy(v->initial + at, &bits, bytes);
   return WB_OK;
@@ -183,12 +184,13 @@ static wb_status read_variable(reader *r, ptx_space space, bool is_extern) {
   declaration d;
   WB_TRY(take_declaration(r, &d));
   ptx_module *m = r->module;
-  if (!grow((void **)&m->variables, m->variable_count, &m->variable_capacity, sizeof *m->variables)) {
+  if (!grow((void **)&m->variables, m->variable_count, &m->variable_capacity,
+            sizeof *m->variables)) {
     return WB_FAIL(r->error, WB_ERROR_MEMORY, "out of memory");
   }
   ptx_variable *v = &m->variables[m->variable_count];
-  *v = (ptx_variable){.name = text_copy(d.name), .space = space, .bytes = declared_bytes(&d),
-                      .align = d.align};
+  *v = (ptx_variable){
+      .name = text_copy(d.name), .space = space, .bytes = declared_bytes(&d), .align = d.align};
   if (!v->name) return WB_FAIL(r->error, WB_ERROR_MEMORY, "out of memory");
   m->variable_count++;
   if (is_extern && space != PTX_SHARED) {
@@ -250,7 +252,8 @@ static wb_status take_numbers(reader *r, int32_t *numbers, int count) {
   for (int k = 0; k < count; k++) {
     operand number = {0};
     WB_TRY(take_number(r, &number));
-    if (number.number < 1 || number.number > 1024) return reader_fail(r, "an impossible block size");
+    if (number.number < 1 || number.number > 1024)
+      return reader_fail(r, "an impossible block size");
     numbers[k] = (int32_t)number.number;
     if (!take_char(r, ',')) break;
   }
@@ -303,7 +306,8 @@ static wb_status read_kernel(reader *r) {
 /* a function is only noted; it is read where it is called */
 static wb_status read_function(reader *r) {
   ptx_module *m = r->module;
-  if (!grow((void **)&m->functions, m->function_count, &m->function_capacity, sizeof *m->functions)) {
+  if (!grow((void **)&m->functions, m->function_count, &m->function_capacity,
+            sizeof *m->functions)) {
     return WB_FAIL(r->error, WB_ERROR_MEMORY, "out of memory");
   }
   ptx_function *f = &m->functions[m->function_count];
@@ -327,7 +331,8 @@ static wb_status read_function(reader *r) {
 
 static wb_status read_target_line(reader *r) {
   const text name = take_word(r);
-  if (!text_starts(name, "sm_")) return reader_fail(r, "unknown target \"%.*s\"", (int)name.length, name.at);
+  if (!text_starts(name, "sm_"))
+    return reader_fail(r, "unknown target \"%.*s\"", (int)name.length, name.at);
   r->module->target = (int32_t)strtol(name.at + 3, NULL, 10);
   while (take_char(r, ',')) take_word(r);
   return WB_OK;

@@ -50,8 +50,10 @@ static bool parse_injections(const char *text, emu_settings *settings) {
     injection->error = (cudaError_t)error;
     settings->injection_count++;
     text += length;
-    if (*text == ',') text++;
-    else if (*text) return false;
+    if (*text == ',')
+      text++;
+    else if (*text)
+      return false;
   }
   return true;
 }
@@ -111,10 +113,10 @@ static const struct {
 static bool apply_number(setting which, const char *value, emu_settings *s) {
   int64_t number;
   switch (which) {
-#define SET(name, field, type, least, most)                  \
-  case name:                                                 \
+#define SET(name, field, type, least, most)                       \
+  case name:                                                      \
     if (!parse_number(value, least, most, &number)) return false; \
-    s->field = (type)number;                                 \
+    s->field = (type)number;                                      \
     return true
     SET(DEVICES, devices, int, 0, EMU_DEVICES);
     SET(MEMORY, memory, uint64_t, 0, INT64_C(1) << 42);
@@ -298,6 +300,7 @@ int emu_device_of(const void *pointer) {
 /* ---- all at once ---- */
 
 static void free_streams(void) {
+  for (cudaStream_t s = emu.streams; s; s = s->next) emu_drop_capture(s);
   for (cudaStream_t s = emu.streams, next; s; s = next) {
     next = s->next;
     emu_free_works(s->first);
@@ -479,7 +482,8 @@ static bool read_region(const emu_instance *on, int32_t k, int32_t index,
   if (first < end) region->entries = on->issued[k][first];
   for (int32_t j = first; j < end; j++) {
     region->instructions += on->issued[k][j];
-    region->sm_cycles += (double)on->issued[k][j] * (double)kernel->code[j].weight + on->extra[k][j];
+    region->sm_cycles +=
+        (double)on->issued[k][j] * (double)kernel->code[j].weight + on->extra[k][j];
   }
   return true;
 }

@@ -48,7 +48,7 @@ struct CUkern_st {
   cudaLibrary_t library;
   int32_t index; /* in the module */
   char *name;
-  bool touched; /* loaded for sure: attributes were asked for, or it ran */
+  bool touched;                 /* loaded for sure: attributes were asked for, or it ran */
   int max_dynamic[EMU_DEVICES]; /* -1: never set */
 };
 
@@ -182,10 +182,10 @@ bool emu_tally_add(const char *kernel, const wb_emulator_counts *counts);
 /* Which device an address belongs to; -1: none. */
 int emu_device_of(const void *pointer);
 
-#define EMU_ENTER()                                         \
-  do {                                                      \
-    const cudaError_t entered = emu_enter(__func__);        \
-    if (entered != cudaSuccess) return emu_leave(entered);  \
+#define EMU_ENTER()                                        \
+  do {                                                     \
+    const cudaError_t entered = emu_enter(__func__);       \
+    if (entered != cudaSuccess) return emu_leave(entered); \
   } while (0)
 
 /* ---- api_library.c ---- */
@@ -193,6 +193,9 @@ void emu_free_library(cudaLibrary_t library);
 bool emu_known_kernel(const void *kernel);
 /* The module on a device, read when it is first needed. */
 cudaError_t emu_instance_of(cudaLibrary_t library, int device, emu_instance **out);
+
+/* ---- api_stream.c ---- */
+void emu_drop_capture(cudaStream_t stream);
 
 /* ---- work.c ---- */
 emu_work *emu_new_work(emu_work_kind kind, size_t data_bytes); /* NULL: no memory */

@@ -31,7 +31,8 @@ static int64_t one_command(uint32_t *slots, int32_t kind, int32_t value, int64_t
     return (int32_t)total;
   case 2:
     for (int l = 0; l < 32; l++) mask |= (uint32_t)(slots[l] > (uint32_t)value) << l;
-    return (uint32_t)(slots[(mask ? __builtin_ctz(mask) : 32) & 31] * (uint32_t)__builtin_popcount(mask));
+    return (uint32_t)(slots[(mask ? __builtin_ctz(mask) : 32) & 31] *
+                      (uint32_t)__builtin_popcount(mask));
   case 3:
     for (int l = 0; l < 32; l++) {
       const uint32_t by = (uint32_t)value & 31, other = before[l ^ 5];
@@ -57,7 +58,8 @@ static void expect(uint32_t *slots, int64_t *log) {
     uint64_t sum = 0;
     for (uint32_t l = 0; l < 32; l++) slots[32 * b + (int)l] = l;
     for (int k = b * COUNT; k < (b + 1) * COUNT; k++) {
-      sum = sum * 31 + (uint64_t)one_command(slots + 32 * b, commands[k][0], commands[k][1], (int64_t)sum);
+      sum = sum * 31 +
+            (uint64_t)one_command(slots + 32 * b, commands[k][0], commands[k][1], (int64_t)sum);
       log[k] = (int64_t)sum;
     }
     /* neighbours change places at the end */
@@ -99,8 +101,8 @@ Test(llvm, a_machine_of_uniform_branches) {
     cr_assert(wb_emulator_set("MODE", modes[mode]));
     MUST(run(text, slots, log));
     for (int k = 0; k < BLOCKS * COUNT; k++) {
-      cr_assert_eq(log[k], expected_log[k], "%s, command %d of kind %d: %lld, not %lld", modes[mode], k,
-                   commands[k][0], (long long)log[k], (long long)expected_log[k]);
+      cr_assert_eq(log[k], expected_log[k], "%s, command %d of kind %d: %lld, not %lld",
+                   modes[mode], k, commands[k][0], (long long)log[k], (long long)expected_log[k]);
     }
     cr_assert_arr_eq(slots, expected_slots, sizeof slots, "%s", modes[mode]);
   }
@@ -132,7 +134,8 @@ Test(llvm, every_missing_barrier_is_noticed) {
       for (int mode = 0; mode < 2; mode++) {
         harness_start();
         cr_assert(wb_emulator_set("MODE", modes[mode]));
-        cr_assert_eq(run(text, slots, log), cudaErrorLaunchFailure, "barrier %d, %s", found, modes[mode]);
+        cr_assert_eq(run(text, slots, log), cudaErrorLaunchFailure, "barrier %d, %s", found,
+                     modes[mode]);
         cr_assert(strstr(wb_emulator_message(), "hazard"), "%s", wb_emulator_message());
         cr_assert(strstr(wb_emulator_message(), "shared"), "%s", wb_emulator_message());
       }

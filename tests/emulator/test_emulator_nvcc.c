@@ -77,7 +77,8 @@ Test(nvcc, histogram_in_dynamic_shared_memory) {
 
 /* the host's arithmetic in a rounding mode */
 static volatile float fa, fb, fc, fr;
-#define ROUNDED(mode, expression) (fesetround(mode), fr = (expression), fesetround(FE_TONEAREST), fr)
+#define ROUNDED(mode, expression) \
+  (fesetround(mode), fr = (expression), fesetround(FE_TONEAREST), fr)
 
 static void expect_floats(float x, float y, float z, float *o) {
   fa = x, fb = y, fc = z;
@@ -99,8 +100,9 @@ static void expect_floats(float x, float y, float z, float *o) {
 }
 
 static float awkward_float(int k) {
-  static const float known[] = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f,
-                                1.17549435e-38f, 3.4028235e38f, 1e-40f, 0.1f, 16777217.0f, -0.5f, 2.5f};
+  static const float known[] = {
+      0.0f,    -0.0f,           1.0f,          -1.0f,  INFINITY, -INFINITY,   NAN,   1e-45f,
+      -1e-45f, 1.17549435e-38f, 3.4028235e38f, 1e-40f, 0.1f,     16777217.0f, -0.5f, 2.5f};
   if (k < 16) return known[k];
   const uint32_t bits = random_u32();
   float x;
@@ -118,7 +120,8 @@ Test(nvcc, floats_in_every_rounding_with_denormals) {
   for (int mode = 0; mode < 2; mode++) {
     cudaKernel_t kernel = open_kernel("floats", mode);
     int n = N;
-    void *da = harness_put(a, sizeof a), *db = harness_put(b, sizeof b), *dc = harness_put(c, sizeof c);
+    void *da = harness_put(a, sizeof a), *db = harness_put(b, sizeof b),
+         *dc = harness_put(c, sizeof c);
     void *to = harness_put(NULL, sizeof out);
     void *arguments[] = {&da, &db, &dc, &to, &n};
     harness_launch(kernel, (dim3){(N + 63) / 64, 1, 1}, (dim3){64, 1, 1}, 0, arguments);
@@ -127,9 +130,9 @@ Test(nvcc, floats_in_every_rounding_with_denormals) {
       float expected[24];
       expect_floats(a[k], b[k], c[k], expected);
       for (int j = 0; j < 24; j++) {
-        cr_assert_eq(bits_of(out[24 * k + j]), bits_of(expected[j]), "%a %a %a, result %d: %a, not %a",
-                     (double)a[k], (double)b[k], (double)c[k], j, (double)out[24 * k + j],
-                     (double)expected[j]);
+        cr_assert_eq(bits_of(out[24 * k + j]), bits_of(expected[j]),
+                     "%a %a %a, result %d: %a, not %a", (double)a[k], (double)b[k], (double)c[k], j,
+                     (double)out[24 * k + j], (double)expected[j]);
       }
     }
   }
@@ -162,13 +165,15 @@ Test(nvcc, doubles) {
     fesetround(FE_UPWARD);
     volatile float up = (float)x;
     fesetround(FE_TONEAREST);
-    const double expected[8] = {x + y, x * y, x / y, sqrt(x), fma(x, y, x), zero, fmin(x, y), fmax(x, y)};
+    const double expected[8] = {x + y,        x * y, x / y,      sqrt(x),
+                                fma(x, y, x), zero,  fmin(x, y), fmax(x, y)};
     for (int j = 0; j < 8; j++) {
-      cr_assert_eq(bits_of_double(out[8 * k + j]), bits_of_double(expected[j]), "%a %a, result %d: %a, not %a",
-                   x, y, j, out[8 * k + j], expected[j]);
+      cr_assert_eq(bits_of_double(out[8 * k + j]), bits_of_double(expected[j]),
+                   "%a %a, result %d: %a, not %a", x, y, j, out[8 * k + j], expected[j]);
     }
     const float f[3] = {(float)x, cut, up};
-    for (int j = 0; j < 3; j++) cr_assert_eq(bits_of(narrow[3 * k + j]), bits_of(f[j]), "%a to float, %d", x, j);
+    for (int j = 0; j < 3; j++)
+      cr_assert_eq(bits_of(narrow[3 * k + j]), bits_of(f[j]), "%a to float, %d", x, j);
   }
   harness_end();
 }
@@ -184,9 +189,11 @@ Test(nvcc, conversions_saturate) {
   static unsigned u32[N];
   static long long i64[N];
   for (int k = 0; k < N; k++) {
-    a[k] = k < 16 ? awkward_float(k) : ((float)random_u32() / 65536 - 32768) * (float)pow(10, k % 12 - 4);
+    a[k] = k < 16 ? awkward_float(k)
+                  : ((float)random_u32() / 65536 - 32768) * (float)pow(10, k % 12 - 4);
   }
-  a[16] = 2147483648.0f, a[17] = -2147483904.0f, a[18] = 4294967296.0f, a[19] = 9.3e18f, a[20] = -9.3e18f;
+  a[16] = 2147483648.0f, a[17] = -2147483904.0f, a[18] = 4294967296.0f, a[19] = 9.3e18f,
+  a[20] = -9.3e18f;
   cudaKernel_t kernel = open_kernel("convert", 0);
   int n = N;
   void *da = harness_put(a, sizeof a), *d1 = harness_put(NULL, sizeof i32);
@@ -202,10 +209,11 @@ Test(nvcc, conversions_saturate) {
     const double x = (double)a[k];
     const double whole[4] = {trunc(x), nearbyint(x), ceil(x), floor(x)};
     for (int j = 0; j < 4; j++) {
-      cr_assert_eq(i32[4 * k + j], clamped(whole[j], INT32_MIN, INT32_MAX), "%a to int, %d: %d", x, j,
-                   i32[4 * k + j]);
+      cr_assert_eq(i32[4 * k + j], clamped(whole[j], INT32_MIN, INT32_MAX), "%a to int, %d: %d", x,
+                   j, i32[4 * k + j]);
     }
-    cr_assert_eq(u32[k], (unsigned)clamped(trunc(x), 0, UINT32_MAX), "%a to unsigned: %u", x, u32[k]);
+    cr_assert_eq(u32[k], (unsigned)clamped(trunc(x), 0, UINT32_MAX), "%a to unsigned: %u", x,
+                 u32[k]);
     const int64_t wide = x >= 0x1p63 ? INT64_MAX : clamped(trunc(x), -0x1p63, 0x1p63);
     cr_assert_eq(i64[k], wide, "%a to 64 bits: %lld", x, i64[k]);
     const float expected[5] = {(float)i32[4 * k], (float)u32[k], (float)i64[k],
@@ -234,11 +242,13 @@ static void expect_wide(uint64_t x, uint64_t y, uint64_t *o) {
   o[8] = odd == -1 ? 0 : (uint64_t)(sx % odd), o[9] = x << (y & 63), o[10] = x >> (y & 63);
   o[11] = (uint64_t)(sx >> (y & 63)), o[12] = (uint64_t)__builtin_popcountll(x);
   o[13] = x ? (uint64_t)__builtin_clzll(x) : 64, o[14] = x ? (uint64_t)__builtin_ctzll(x) + 1 : 0;
-  o[15] = reversed(x), o[16] = s ? (hi << s | lo >> (32 - s)) : hi, o[17] = s ? (lo >> s | hi << (32 - s)) : lo;
+  o[15] = reversed(x), o[16] = s ? (hi << s | lo >> (32 - s)) : hi,
+  o[17] = s ? (lo >> s | hi << (32 - s)) : lo;
   o[18] = 0;
   for (int k = 0; k < 4; k++) o[18] |= (x >> 8 * (y >> 4 * k & 7) & 255) << 8 * k;
   const u128 p = (u128)x * y + x, q = ((u128)x << 64 | y) - ((u128)y << 64 | x);
-  o[19] = (uint64_t)p, o[20] = (uint64_t)(p >> 64), o[21] = (uint64_t)q, o[22] = (uint64_t)(q >> 64);
+  o[19] = (uint64_t)p, o[20] = (uint64_t)(p >> 64), o[21] = (uint64_t)q,
+  o[22] = (uint64_t)(q >> 64);
   o[23] = (uint64_t)(sx < sy ? sx : sy), o[24] = x > y ? x : y;
   o[25] = (uint32_t)((int64_t)(int32_t)lo * (int32_t)hi >> 32);
 }
@@ -246,7 +256,8 @@ static void expect_wide(uint64_t x, uint64_t y, uint64_t *o) {
 Test(nvcc, wide_integers) {
   enum { N = 300 };
   static uint64_t a[N], b[N], out[26 * N];
-  static const uint64_t known[] = {0, 1, UINT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1, 0xffffffff, 7};
+  static const uint64_t known[] = {
+      0, 1, UINT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1, 0xffffffff, 7};
   for (int k = 0; k < N; k++) {
     a[k] = k < 49 ? known[k % 7] : random_u64() >> (random_u32() & 63);
     b[k] = k < 49 ? known[k / 7] : random_u64() >> (random_u32() & 63);
@@ -254,7 +265,8 @@ Test(nvcc, wide_integers) {
   for (int mode = 0; mode < 2; mode++) {
     cudaKernel_t kernel = open_kernel("wide", mode);
     int n = N;
-    void *da = harness_put(a, sizeof a), *db = harness_put(b, sizeof b), *to = harness_put(NULL, sizeof out);
+    void *da = harness_put(a, sizeof a), *db = harness_put(b, sizeof b),
+         *to = harness_put(NULL, sizeof out);
     void *arguments[] = {&da, &db, &to, &n};
     harness_launch(kernel, (dim3){5, 1, 1}, (dim3){64, 1, 1}, 0, arguments);
     harness_get(out, to, sizeof out);
@@ -315,7 +327,8 @@ Test(nvcc, lanes_go_separate_ways) {
       int expected_steps, expected_kind;
       expect_path(k, start[k], &expected_steps, &expected_kind);
       cr_assert_eq(steps[k], expected_steps, "%s, %d", modes[mode], k);
-      cr_assert_eq(kind[k], expected_kind, "%s, %d: %d, not %d", modes[mode], k, kind[k], expected_kind);
+      cr_assert_eq(kind[k], expected_kind, "%s, %d: %d, not %d", modes[mode], k, kind[k],
+                   expected_kind);
     }
   }
   harness_end();
@@ -327,7 +340,8 @@ Test(nvcc, divergent_branches_are_refused_unless_allowed) {
   for (unsigned k = 0; k < 32; k++) start[k] = 1 + k;
   int n = 32;
   cudaKernel_t kernel = harness_kernel(harness_load("kernels.ptx"), "paths");
-  void *in = harness_put(start, sizeof start), *a = harness_put(NULL, 128), *b = harness_put(NULL, 128);
+  void *in = harness_put(start, sizeof start), *a = harness_put(NULL, 128),
+       *b = harness_put(NULL, 128);
   void *arguments[] = {&in, &a, &b, &n};
   MUST(cudaLaunchKernel(kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, arguments, 0, NULL));
   cr_assert_eq(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
@@ -358,13 +372,27 @@ Test(nvcc, lanes_tell_each_other) {
       for (int k = 0; k < 32; k++) {
         mod5 |= (unsigned)(v[k] % 5 == v[l] % 5) << k, same |= (unsigned)(v[k] == v[l]) << k;
       }
-      const unsigned expected[18] = {
-          above, 1, 1, (unsigned)v[l * 7 & 31], (unsigned)v[l < 3 ? l : l - 3],
-          (unsigned)v[(l & 7) + 5 < 8 ? l + 5 : l], (unsigned)v[l ^ 9], (unsigned)v[(l & 16) + 2],
-          mod5, ~0u, 1, sum, least, most, mixed, half[l / 16], odd & (l < 16 ? 0xffffu : 0xffff0000u), same};
+      const unsigned expected[18] = {above,
+                                     1,
+                                     1,
+                                     (unsigned)v[l * 7 & 31],
+                                     (unsigned)v[l < 3 ? l : l - 3],
+                                     (unsigned)v[(l & 7) + 5 < 8 ? l + 5 : l],
+                                     (unsigned)v[l ^ 9],
+                                     (unsigned)v[(l & 16) + 2],
+                                     mod5,
+                                     ~0u,
+                                     1,
+                                     sum,
+                                     least,
+                                     most,
+                                     mixed,
+                                     half[l / 16],
+                                     odd & (l < 16 ? 0xffffu : 0xffff0000u),
+                                     same};
       for (int j = 0; j < 18; j++) {
-        cr_assert_eq(out[18 * l + j], expected[j], "%s, lane %d, result %d: %x, not %x", modes[mode], l,
-                     j, out[18 * l + j], expected[j]);
+        cr_assert_eq(out[18 * l + j], expected[j], "%s, lane %d, result %d: %x, not %x",
+                     modes[mode], l, j, out[18 * l + j], expected[j]);
       }
     }
   }
@@ -393,8 +421,10 @@ Test(nvcc, atomics_of_every_kind) {
     unsigned long long add = 0, most = 0;
     for (int k = 0; k < N; k++) {
       const int v = values[k];
-      e[0] = v < e[0] ? v : e[0], e[1] = v > e[1] ? v : e[1], e[2] += v, e[3] &= v | 1, e[4] |= v, e[5] ^= v;
-      e[6] = (unsigned)e[6] >= 16 ? 0 : e[6] + 1, e[7] = e[7] == 0 || (unsigned)e[7] > 9 ? 9 : e[7] - 1;
+      e[0] = v < e[0] ? v : e[0], e[1] = v > e[1] ? v : e[1], e[2] += v, e[3] &= v | 1, e[4] |= v,
+      e[5] ^= v;
+      e[6] = (unsigned)e[6] >= 16 ? 0 : e[6] + 1,
+      e[7] = e[7] == 0 || (unsigned)e[7] > 9 ? 9 : e[7] - 1;
       e[8] += v;
       add += (unsigned long long)v << 20;
       const unsigned long long square = (unsigned long long)v * (unsigned long long)v;
@@ -447,7 +477,8 @@ Test(nvcc, variables_calls_and_stacks) {
       int x = stack[in[i] & 15];
       stack[(in[i] + 3) & 15] = 5;
       for (int k = 0; k < n; k++) x = mix(x, stack[(x + k) & 15]);
-      const long long expected = x + primes[i & 7] * scale[i & 1] + scale[1] + narrow[i & 3] + (int8_t)x;
+      const long long expected =
+          x + primes[i & 7] * scale[i & 1] + scale[1] + narrow[i & 3] + (int8_t)x;
       cr_assert_eq(out[i], expected, "%s, %d: %lld, not %lld", modes[mode], i, out[i], expected);
     }
   }

@@ -42,31 +42,35 @@ typedef struct refusal {
 
 static const refusal refusals[] = {
     {"a divergent branch", "@%p1 bra DONE;\nst.global.u32 [%rd1], 7;\nDONE:", ONE_WARP,
-     cudaErrorLaunchFailure, "lanes 0x00000001: divergence: lanes 0x00000001 branch and lanes 0xfffffffe do not", true},
+     cudaErrorLaunchFailure,
+     "lanes 0x00000001: divergence: lanes 0x00000001 branch and lanes 0xfffffffe do not", true},
     {"a divergent end", "@!%p1 ret;\nbar.warp.sync -1;", ONE_WARP, cudaErrorLaunchFailure,
      "divergence: lanes 0xfffffffe end and lanes 0x00000001 do not", true},
     {"a collective that not all reach", "@%p1 bra DONE;\nbar.warp.sync -1;\nDONE:", ONE_WARP,
      cudaErrorLaunchFailure, "divergence", false},
     {"a guarded collective", "@%p1 vote.sync.ballot.b32 %r6, %p1, -1;", ONE_WARP,
-     cudaErrorLaunchFailure, "divergence: lane 0 waits for lanes 0xfffffffe, which are elsewhere", true},
+     cudaErrorLaunchFailure, "divergence: lane 0 waits for lanes 0xfffffffe, which are elsewhere",
+     true},
     {"different indices of a table",
-     "L: .branchtargets A, B;\nand.b32 %r6, %r1, 1;\nbrx.idx %r6, L;\nA:\nmov.u32 %r7, 1;\nB:", ONE_WARP,
-     cudaErrorLaunchFailure, "divergence: lanes 0x55555555 branch", true},
-    {"an index past a table", "L: .branchtargets A, B;\nmov.u32 %r6, 2;\nbrx.idx.uni %r6, L;\nA:\nB:",
-     ONE_WARP, cudaErrorLaunchFailure, "index 2 of 2 targets", false},
+     "L: .branchtargets A, B;\nand.b32 %r6, %r1, 1;\nbrx.idx %r6, L;\nA:\nmov.u32 %r7, 1;\nB:",
+     ONE_WARP, cudaErrorLaunchFailure, "divergence: lanes 0x55555555 branch", true},
+    {"an index past a table",
+     "L: .branchtargets A, B;\nmov.u32 %r6, 2;\nbrx.idx.uni %r6, L;\nA:\nB:", ONE_WARP,
+     cudaErrorLaunchFailure, "index 2 of 2 targets", false},
 
-    {"a load outside an allocation", "ld.global.u32 %r6, [%rd1+4096];", ONE_WARP, cudaErrorIllegalAddress,
-     "outside every allocation; the one before starts at 0x", false},
-    {"a store before an allocation", "st.global.u8 [%rd1+-1], 0;", ONE_WARP, cudaErrorIllegalAddress,
-     "outside every allocation", false},
+    {"a load outside an allocation", "ld.global.u32 %r6, [%rd1+4096];", ONE_WARP,
+     cudaErrorIllegalAddress, "outside every allocation; the one before starts at 0x", false},
+    {"a store before an allocation", "st.global.u8 [%rd1+-1], 0;", ONE_WARP,
+     cudaErrorIllegalAddress, "outside every allocation", false},
     {"a wide store over the end", "st.global.v2.u64 [%rd1+4096], {%rd1, %rd1};", ONE_WARP,
      cudaErrorIllegalAddress, "16 bytes", false},
     {"a null pointer", "ld.global.u32 %r6, [0];", ONE_WARP, cudaErrorIllegalAddress,
      "4 bytes at address 0x0: outside every allocation", false},
     {"past a shared array into its neighbour", "st.shared.u32 [first+256], 0;", ONE_WARP,
-     cudaErrorIllegalAddress, "outside the block's shared arrays (512 bytes static, 0 dynamic)", false},
-    {"past the last shared array", "st.shared.u32 [second+256], 0;", ONE_WARP, cudaErrorIllegalAddress,
-     "outside the block's shared arrays", false},
+     cudaErrorIllegalAddress, "outside the block's shared arrays (512 bytes static, 0 dynamic)",
+     false},
+    {"past the last shared array", "st.shared.u32 [second+256], 0;", ONE_WARP,
+     cudaErrorIllegalAddress, "outside the block's shared arrays", false},
     {"dynamic shared memory that is not there", "st.shared.u32 [dynamic], 0;", ONE_WARP,
      cudaErrorIllegalAddress, "outside the block's shared arrays", false},
     {"past the stack", "ld.local.u32 %r6, [stack+16];", ONE_WARP, cudaErrorIllegalAddress,
@@ -80,24 +84,27 @@ static const refusal refusals[] = {
      "which is no multiple of 4", false},
     {"a misaligned vector", "ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%rd1+8];", ONE_WARP,
      cudaErrorMisalignedAddress, "16 bytes at address", false},
-    {"a misaligned shared store", "st.shared.u16 [first+1], 0;", ONE_WARP, cudaErrorMisalignedAddress,
-     "which is no multiple of 2", false},
+    {"a misaligned shared store", "st.shared.u16 [first+1], 0;", ONE_WARP,
+     cudaErrorMisalignedAddress, "which is no multiple of 2", false},
 
-    {"read after write, shared", "st.shared.u32 [%r4], %r1;\nxor.b32 %r6, %r4, 4;\nld.shared.u32 %r7, [%r6];",
-     ONE_WARP, cudaErrorLaunchFailure, "hazard, read after write without a barrier at shared address", false},
+    {"read after write, shared",
+     "st.shared.u32 [%r4], %r1;\nxor.b32 %r6, %r4, 4;\nld.shared.u32 %r7, [%r6];", ONE_WARP,
+     cudaErrorLaunchFailure, "hazard, read after write without a barrier at shared address", false},
     {"read after write, global",
      "st.global.u32 [%rd3], %r1;\nxor.b64 %rd4, %rd3, 4;\nld.global.u32 %r7, [%rd4];", ONE_WARP,
      cudaErrorLaunchFailure, "hazard, read after write without a barrier at global address", false},
-    {"write after read: a counter", "ld.global.u32 %r6, [%rd1];\nadd.s32 %r6, %r6, 1;\nst.global.u32 [%rd1], %r6;",
-     ONE_WARP, cudaErrorLaunchFailure, "hazard, write after read", false},
+    {"write after read: a counter",
+     "ld.global.u32 %r6, [%rd1];\nadd.s32 %r6, %r6, 1;\nst.global.u32 [%rd1], %r6;", ONE_WARP,
+     cudaErrorLaunchFailure, "hazard, write after read", false},
     {"write after read, shared",
      "st.shared.u32 [%r4], %r1;\nbar.warp.sync -1;\nxor.b32 %r6, %r4, 4;\nld.shared.u32 %r7, [%r6];\n"
      "st.shared.u32 [%r4], %r7;",
      ONE_WARP, cudaErrorLaunchFailure, "hazard, write after read", false},
     {"unequal writes of one store", "st.global.u32 [%rd1], %r1;", ONE_WARP, cudaErrorLaunchFailure,
      "hazard, unequal write after write", false},
-    {"unequal writes of two stores", "st.shared.u32 [first], 1;\nst.shared.u32 [first], 2;", ONE_WARP,
-     cudaErrorLaunchFailure, "hazard, unequal write after write without a barrier at shared address 0x0", false},
+    {"unequal writes of two stores", "st.shared.u32 [first], 1;\nst.shared.u32 [first], 2;",
+     ONE_WARP, cudaErrorLaunchFailure,
+     "hazard, unequal write after write without a barrier at shared address 0x0", false},
     {"a hazard of one byte inside a word",
      "cvt.u16.u32 %rs1, %r1;\ncvt.u64.u32 %rd4, %r1;\nadd.s64 %rd5, %rd1, %rd4;\nst.global.u8 [%rd5], %rs1;\n"
      "@%p1 ld.global.u8 %rs2, [%rd1+3];",
@@ -110,36 +117,39 @@ static const refusal refusals[] = {
      "st.shared.u32 [%r4], %r1;\nshfl.sync.idx.b32 %r6, %r1, 0, 31, -1;\nxor.b32 %r6, %r4, 4;\n"
      "ld.shared.u32 %r7, [%r6];",
      ONE_WARP, cudaErrorLaunchFailure, "hazard, read after write", false},
-    {"an atomic read plainly", "red.global.add.u32 [%rd1], 1;\nld.global.u32 %r6, [%rd1];", ONE_WARP,
-     cudaErrorLaunchFailure, "hazard, read after write", false},
+    {"an atomic read plainly", "red.global.add.u32 [%rd1], 1;\nld.global.u32 %r6, [%rd1];",
+     ONE_WARP, cudaErrorLaunchFailure, "hazard, read after write", false},
     {"between warps, shared",
      "st.shared.u32 [%r4], %r1;\nbar.warp.sync -1;\nxor.b32 %r6, %r4, 128;\nadd.s32 %r7, %r1, 0;\n"
      "setp.ge.s32 %p2, %r1, 32;\n@%p2 ld.shared.u32 %r8, [%r6];",
      TWO_WARPS, cudaErrorLaunchFailure, "another warp of the block", false},
     {"between warps, global",
      "ld.global.u32 %r6, [%rd1];\nbar.warp.sync -1;\nsetp.ge.s32 %p2, %r1, 63;\n@%p2 st.global.u32 [%rd1], 5;",
-     TWO_WARPS, cudaErrorLaunchFailure, "hazard, write after read without a barrier at global address", false},
+     TWO_WARPS, cudaErrorLaunchFailure,
+     "hazard, write after read without a barrier at global address", false},
     {"read by the read-only path and written",
      "ld.global.nc.u32 %r6, [%rd3];\nbar.warp.sync -1;\nst.global.u32 [%rd3], 5;", ONE_WARP,
      cudaErrorLaunchFailure, "is read by ld.global.nc and written in one launch", false},
 
-    {"shared memory that was never written", "ld.shared.u32 %r6, [%r4];", ONE_WARP, cudaErrorLaunchFailure,
-     "are read and were never written", false},
+    {"shared memory that was never written", "ld.shared.u32 %r6, [%r4];", ONE_WARP,
+     cudaErrorLaunchFailure, "are read and were never written", false},
     {"a word of which one byte was never written",
      "st.shared.u16 [first], 1;\nst.shared.u8 [first+2], 1;\nld.shared.u32 %r6, [first];", ONE_WARP,
-     cudaErrorLaunchFailure, "4 bytes at shared address 0x0 are read and were never written", false},
-    {"a stack that was never written", "ld.local.u32 %r6, [stack+4];", ONE_WARP, cudaErrorLaunchFailure,
-     "were never written", false},
+     cudaErrorLaunchFailure, "4 bytes at shared address 0x0 are read and were never written",
+     false},
+    {"a stack that was never written", "ld.local.u32 %r6, [stack+4];", ONE_WARP,
+     cudaErrorLaunchFailure, "were never written", false},
     {"a copy that nobody waited for",
-     "cp.async.ca.shared.global [%r4], [%rd3], 4;\ncp.async.commit_group;\nld.shared.u32 %r6, [%r4];", ONE_WARP,
-     cudaErrorLaunchFailure, "never written", false},
+     "cp.async.ca.shared.global [%r4], [%rd3], 4;\ncp.async.commit_group;\nld.shared.u32 %r6, [%r4];",
+     ONE_WARP, cudaErrorLaunchFailure, "never written", false},
 
     {"a lane outside its own mask", "shfl.sync.idx.b32 %r6, %r1, 0, 31, 0xfffffffe;", ONE_WARP,
      cudaErrorLaunchFailure, "lane 0 is not in its own member mask", false},
-    {"different masks", "selp.b32 %r6, 0x7fffffff, -1, %p1;\nvote.sync.any.pred %p2, %p1, %r6;", ONE_WARP,
-     cudaErrorLaunchFailure, "name different member masks", false},
-    {"a barrier that other warps never reach", "setp.lt.s32 %p2, %r1, 32;\n@%p2 bar.sync 1;\n@!%p2 bar.sync 2;",
-     TWO_WARPS, cudaErrorLaunchTimeout, "deadlock: warps wait at different barriers", false},
+    {"different masks", "selp.b32 %r6, 0x7fffffff, -1, %p1;\nvote.sync.any.pred %p2, %p1, %r6;",
+     ONE_WARP, cudaErrorLaunchFailure, "name different member masks", false},
+    {"a barrier that other warps never reach",
+     "setp.lt.s32 %p2, %r1, 32;\n@%p2 bar.sync 1;\n@!%p2 bar.sync 2;", TWO_WARPS,
+     cudaErrorLaunchTimeout, "deadlock: warps wait at different barriers", false},
     {"a trap", "trap;", ONE_WARP, cudaErrorLaunchFailure, "lanes 0xffffffff: trap", true}};
 
 Test(refusals, each_fault_is_named) {
@@ -151,10 +161,12 @@ Test(refusals, each_fault_is_named) {
       cr_assert(wb_emulator_set("MODE", mode ? "lanes:5" : "warp"));
       const bool ran = harness_run_text(with_body(r->body), r->threads, &error);
       cr_assert_not(ran, "%s: was not refused (%s)", r->what, mode ? "lanes" : "warp");
-      cr_assert_eq(error, r->error, "%s: %s: %s", r->what, cudaGetErrorName(error), wb_emulator_message());
+      cr_assert_eq(error, r->error, "%s: %s: %s", r->what, cudaGetErrorName(error),
+                   wb_emulator_message());
       /* lanes that run alone meet the same fault from another side */
       const char *message = wb_emulator_message();
-      const bool from_elsewhere = mode && (strstr(message, "hazard") || strstr(message, "never written"));
+      const bool from_elsewhere =
+          mode && (strstr(message, "hazard") || strstr(message, "never written"));
       cr_assert(from_elsewhere || strstr(message, r->message), "%s: %s", r->what, message);
       cr_assert(strstr(wb_emulator_message(), "kernel k, PTX line "), "%s", wb_emulator_message());
       cr_assert(strstr(wb_emulator_message(), "block (0,0,0), warp "), "%s", wb_emulator_message());
@@ -169,31 +181,50 @@ static const struct {
 } allowed[] = {
     {"uniform branches", "setp.ge.s32 %p2, %r1, 0;\n@%p2 bra.uni DONE;\ntrap;\nDONE:", ONE_WARP},
     {"a guarded store", "@%p1 st.global.u32 [%rd1], 7;", ONE_WARP},
-    {"the last bytes", "st.global.u64 [%rd1+4088], %rd1;\nst.shared.u32 [second+252], 0;", ONE_WARP},
-    {"a lane reads what it wrote", "st.shared.u32 [%r4], %r1;\nld.shared.u32 %r6, [%r4];\n"
-                                   "add.s32 %r6, %r6, 1;\nst.shared.u32 [%r4], %r6;", ONE_WARP},
-    {"equal writes, and reading them", "st.shared.u32 [first], 5;\nld.shared.u32 %r6, [first];\n"
-                                       "st.shared.u32 [second], 5;\nst.shared.u32 [second], 5;", ONE_WARP},
-    {"a barrier between", "st.shared.u32 [%r4], %r1;\nbar.warp.sync -1;\nxor.b32 %r6, %r4, 4;\n"
-                          "ld.shared.u32 %r7, [%r6];\nbar.warp.sync -1;\nst.shared.u32 [%r4], %r7;", ONE_WARP},
-    {"a counter with a barrier", "ld.global.u32 %r6, [%rd1];\nadd.s32 %r6, %r6, 1;\nbar.warp.sync -1;\n"
-                                 "st.global.u32 [%rd1], %r6;\nbar.warp.sync -1;\nld.global.u32 %r6, [%rd1];", ONE_WARP},
+    {"the last bytes", "st.global.u64 [%rd1+4088], %rd1;\nst.shared.u32 [second+252], 0;",
+     ONE_WARP},
+    {"a lane reads what it wrote",
+     "st.shared.u32 [%r4], %r1;\nld.shared.u32 %r6, [%r4];\n"
+     "add.s32 %r6, %r6, 1;\nst.shared.u32 [%r4], %r6;",
+     ONE_WARP},
+    {"equal writes, and reading them",
+     "st.shared.u32 [first], 5;\nld.shared.u32 %r6, [first];\n"
+     "st.shared.u32 [second], 5;\nst.shared.u32 [second], 5;",
+     ONE_WARP},
+    {"a barrier between",
+     "st.shared.u32 [%r4], %r1;\nbar.warp.sync -1;\nxor.b32 %r6, %r4, 4;\n"
+     "ld.shared.u32 %r7, [%r6];\nbar.warp.sync -1;\nst.shared.u32 [%r4], %r7;",
+     ONE_WARP},
+    {"a counter with a barrier",
+     "ld.global.u32 %r6, [%rd1];\nadd.s32 %r6, %r6, 1;\nbar.warp.sync -1;\n"
+     "st.global.u32 [%rd1], %r6;\nbar.warp.sync -1;\nld.global.u32 %r6, [%rd1];",
+     ONE_WARP},
     {"bytes of one word by several lanes",
      "cvt.u16.u32 %rs1, %r1;\ncvt.u64.u32 %rd4, %r1;\nadd.s64 %rd5, %rd1, %rd4;\nst.global.u8 [%rd5], %rs1;\n"
      "ld.global.u8 %rs2, [%rd5];\nbar.warp.sync -1;\nld.global.u32 %r6, [%rd1+4];\nbar.warp.sync -1;\n"
-     "st.global.u32 [%rd1+4], 3;", ONE_WARP},
-    {"atomics beside atomics", "red.global.add.u32 [%rd1], 1;\natom.global.max.u32 %r6, [%rd1], %r1;", TWO_WARPS},
-    {"an atomic after a barrier", "red.global.add.u32 [%rd1], 1;\nbar.sync 0;\nld.global.u32 %r6, [%rd1];", TWO_WARPS},
-    {"between warps with a barrier", "st.shared.u32 [%r4], %r1;\nbar.sync 0;\nxor.b32 %r6, %r4, 128;\n"
-                                     "ld.shared.u32 %r7, [%r6];\nbar.sync 0;\nst.shared.u32 [%r6], 1;", TWO_WARPS},
-    {"a copy that was waited for", "cp.async.ca.shared.global [%r4], [%rd3], 4;\ncp.async.wait_all;\n"
-                                   "ld.shared.u32 %r6, [%r4];", ONE_WARP},
-    {"a table", "L: .branchtargets A, B;\nmov.u32 %r6, 1;\nbrx.idx.uni %r6, L;\nA:\ntrap;\nB:", ONE_WARP},
-    {"generic addresses", "cvt.u64.u32 %rd4, %r4;\ncvta.shared.u64 %rd5, %rd4;\nst.u32 [%rd5], %r1;\n"
-                          "ld.u32 %r6, [%rd5];\nst.u32 [%rd3], %r6;\nmov.u64 %rd6, stack;\n"
-                          "cvta.local.u64 %rd7, %rd6;\nst.u32 [%rd7], %r1;\nld.local.u32 %r7, [stack];\n"
-                          "setp.ne.s32 %p2, %r7, %r1;\n@%p2 trap;\nisspacep.shared %p3, %rd5;\n@!%p3 trap;\n"
-                          "isspacep.global %p4, %rd3;\n@!%p4 trap;", ONE_WARP}};
+     "st.global.u32 [%rd1+4], 3;",
+     ONE_WARP},
+    {"atomics beside atomics",
+     "red.global.add.u32 [%rd1], 1;\natom.global.max.u32 %r6, [%rd1], %r1;", TWO_WARPS},
+    {"an atomic after a barrier",
+     "red.global.add.u32 [%rd1], 1;\nbar.sync 0;\nld.global.u32 %r6, [%rd1];", TWO_WARPS},
+    {"between warps with a barrier",
+     "st.shared.u32 [%r4], %r1;\nbar.sync 0;\nxor.b32 %r6, %r4, 128;\n"
+     "ld.shared.u32 %r7, [%r6];\nbar.sync 0;\nst.shared.u32 [%r6], 1;",
+     TWO_WARPS},
+    {"a copy that was waited for",
+     "cp.async.ca.shared.global [%r4], [%rd3], 4;\ncp.async.wait_all;\n"
+     "ld.shared.u32 %r6, [%r4];",
+     ONE_WARP},
+    {"a table",
+     "L: .branchtargets A, B;\nmov.u32 %r6, 1;\nbrx.idx.uni %r6, L;\nA:\ntrap;\nB:", ONE_WARP},
+    {"generic addresses",
+     "cvt.u64.u32 %rd4, %r4;\ncvta.shared.u64 %rd5, %rd4;\nst.u32 [%rd5], %r1;\n"
+     "ld.u32 %r6, [%rd5];\nst.u32 [%rd3], %r6;\nmov.u64 %rd6, stack;\n"
+     "cvta.local.u64 %rd7, %rd6;\nst.u32 [%rd7], %r1;\nld.local.u32 %r7, [stack];\n"
+     "setp.ne.s32 %p2, %r7, %r1;\n@%p2 trap;\nisspacep.shared %p3, %rd5;\n@!%p3 trap;\n"
+     "isspacep.global %p4, %rd3;\n@!%p4 trap;",
+     ONE_WARP}};
 
 Test(refusals, what_is_allowed_stays_so) {
   for (size_t k = 0; k < sizeof allowed / sizeof *allowed; k++) {
@@ -213,10 +244,11 @@ Test(refusals, the_whole_message) {
   harness_start();
   const char *body = "st.shared.u32 [%r4], %r1;\nld.shared.u32 %r6, [first+12];";
   cr_assert_not(harness_run_text(with_body(body), ONE_WARP, &error));
-  cr_assert_str_eq(wb_emulator_message(),
-                   "kernel k, PTX line 25 \"ld.shared.u32 %r6, [first+12];\", block (0,0,0), warp 0, lanes "
-                   "0xffffffff: hazard, read after write without a barrier at shared address 0xc: lanes "
-                   "0x00000008 of the warp, line 24 \"st.shared.u32 [%r4], %r1;\"");
+  cr_assert_str_eq(
+      wb_emulator_message(),
+      "kernel k, PTX line 25 \"ld.shared.u32 %r6, [first+12];\", block (0,0,0), warp 0, lanes "
+      "0xffffffff: hazard, read after write without a barrier at shared address 0xc: lanes "
+      "0x00000008 of the warp, line 24 \"st.shared.u32 [%r4], %r1;\"");
   harness_end();
 }
 
@@ -224,16 +256,21 @@ Test(refusals, the_whole_message) {
 static const struct {
   const char *what, *body, *message;
 } unreadable[] = {
-    {"an unknown instruction", "sin.approx.f32 %r6, %r7;", "kernel k, PTX line 24: unknown instruction sin.approx.f32"},
-    {"an unknown form", "ld.global.frobnicate.u32 %r6, [%rd1];", "unknown instruction ld.global.frobnicate.u32"},
-    {"an unknown vote", "vote.sync.most.pred %p2, %p1, -1;", "unknown instruction vote.sync.most.pred"},
+    {"an unknown instruction", "sin.approx.f32 %r6, %r7;",
+     "kernel k, PTX line 24: unknown instruction sin.approx.f32"},
+    {"an unknown form", "ld.global.frobnicate.u32 %r6, [%rd1];",
+     "unknown instruction ld.global.frobnicate.u32"},
+    {"an unknown vote", "vote.sync.most.pred %p2, %p1, -1;",
+     "unknown instruction vote.sync.most.pred"},
     {"an unknown directive", ".frob 7;", "unknown directive \".frob\""},
     {"an unknown register", "mov.u32 %r6, %clock;", "unknown name %clock"},
     {"a label that is nowhere", "bra NOWHERE;", "the label NOWHERE is nowhere"},
     {"a label that is there twice", "A:\nA:", "the label A is there twice"},
     {"too few operands", "add.s32 %r6, %r7;", "add.s32 with 2 operands instead of 3"},
-    {"a register of another size", "add.s32 %r6, %rd1, 1;", "%rd1 where a value of 4 bytes is expected"},
-    {"a load into a smaller register", "ld.global.u64 %r6, [%rd1];", "a load of 8 bytes into a smaller register"},
+    {"a register of another size", "add.s32 %r6, %rd1, 1;",
+     "%rd1 where a value of 4 bytes is expected"},
+    {"a load into a smaller register", "ld.global.u64 %r6, [%rd1];",
+     "a load of 8 bytes into a smaller register"},
     {"a function of nowhere", "call foo;", "a call of foo, which is no function of this module"},
     {"a float where none may be", "add.f32 %r6, %r7, 1;", "an integer where a float is expected"},
     {"a memory of another kind", "ld.global.u32 %r6, [first];", "first lies in another memory"},
@@ -265,8 +302,10 @@ Test(refusals, every_cut_of_a_text_is_refused_or_read) {
     cut[k] = 0;
     cudaLibrary_t library;
     const cudaError_t error = cudaLibraryLoadData(&library, cut, NULL, NULL, 0, NULL, NULL, 0);
-    if (error == cudaSuccess) MUST(cudaLibraryUnload(library));
-    else cr_assert_eq(error, cudaErrorInvalidPtx);
+    if (error == cudaSuccess)
+      MUST(cudaLibraryUnload(library));
+    else
+      cr_assert_eq(error, cudaErrorInvalidPtx);
     free(cut);
   }
   free(whole);
@@ -279,7 +318,8 @@ Test(refusals, a_launch_that_does_not_end) {
   cr_assert(wb_emulator_set("INSTRUCTIONS", "10000"));
   cr_assert_not(harness_run_text(with_body("A:\nadd.s32 %r6, %r6, 1;\nbra.uni A;"), 32, &error));
   cr_assert_eq(error, cudaErrorLaunchTimeout);
-  cr_assert(strstr(wb_emulator_message(), "more than 10000 warp instructions"), "%s", wb_emulator_message());
+  cr_assert(strstr(wb_emulator_message(), "more than 10000 warp instructions"), "%s",
+            wb_emulator_message());
   harness_end();
 }
 
@@ -289,9 +329,11 @@ Test(refusals, between_blocks_of_one_launch) {
   } cases[] = {
       {"mov.u32 %r6, %ctaid.x;\nst.global.u32 [%rd1], %r6;", "unequal write after write"},
       {"mov.u32 %r6, %ctaid.x;\nsetp.eq.s32 %p2, %r6, 0;\n@%p2 st.global.u32 [%rd1], 5;\n"
-       "@!%p2 ld.global.u32 %r7, [%rd1];", "read after write"},
+       "@!%p2 ld.global.u32 %r7, [%rd1];",
+       "read after write"},
       {"mov.u32 %r6, %ctaid.x;\nsetp.eq.s32 %p2, %r6, 3;\n@!%p2 ld.global.u32 %r7, [%rd1];\n"
-       "@%p2 st.global.u32 [%rd1], 5;", "write after read"}};
+       "@%p2 st.global.u32 [%rd1], 5;",
+       "write after read"}};
   for (int k = 0; k < 3; k++) {
     harness_start();
     cudaLibrary_t library;
@@ -307,12 +349,14 @@ Test(refusals, between_blocks_of_one_launch) {
   /* one launch after another is ordered */
   harness_start();
   cudaLibrary_t library;
-  MUST(cudaLibraryLoadData(&library, with_body("ld.global.u32 %r7, [%rd3];\nst.global.u32 [%rd3], 5;"), NULL,
+  MUST(cudaLibraryLoadData(&library,
+                           with_body("ld.global.u32 %r7, [%rd3];\nst.global.u32 [%rd3], 5;"), NULL,
                            NULL, 0, NULL, NULL, 0));
   cudaKernel_t kernel = harness_kernel(library, "k");
   void *memory = harness_put(NULL, 4096);
   void *arguments[] = {&memory};
-  for (int k = 0; k < 3; k++) harness_launch(kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, 0, arguments);
+  for (int k = 0; k < 3; k++)
+    harness_launch(kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, 0, arguments);
   harness_end();
 }
 
@@ -320,10 +364,12 @@ Test(refusals, settings_can_look_away) {
   cudaError_t error;
   harness_start();
   cr_assert(wb_emulator_set("HAZARDS", "ignore"));
-  cr_assert(harness_run_text(with_body("st.global.u32 [%rd1], %r1;"), 32, &error), "%s", wb_emulator_message());
+  cr_assert(harness_run_text(with_body("st.global.u32 [%rd1], %r1;"), 32, &error), "%s",
+            wb_emulator_message());
   harness_start();
   cr_assert(wb_emulator_set("UNWRITTEN", "ignore"));
-  cr_assert(harness_run_text(with_body("ld.shared.u32 %r6, [%r4];"), 32, &error), "%s", wb_emulator_message());
+  cr_assert(harness_run_text(with_body("ld.shared.u32 %r6, [%r4];"), 32, &error), "%s",
+            wb_emulator_message());
   harness_start();
   cr_assert_not(wb_emulator_set("HAZARDS", "perhaps"));
   cr_assert_not(wb_emulator_set("HAZARD", "ignore"));
@@ -334,7 +380,8 @@ Test(refusals, settings_can_look_away) {
 Test(refusals, uninitialised_device_memory) {
   harness_start();
   cudaLibrary_t library;
-  MUST(cudaLibraryLoadData(&library, with_body("ld.global.u32 %r7, [%rd3];"), NULL, NULL, 0, NULL, NULL, 0));
+  MUST(cudaLibraryLoadData(&library, with_body("ld.global.u32 %r7, [%rd3];"), NULL, NULL, 0, NULL,
+                           NULL, 0));
   cudaKernel_t kernel = harness_kernel(library, "k");
   void *memory;
   MUST(cudaMalloc(&memory, 128));
@@ -342,6 +389,7 @@ Test(refusals, uninitialised_device_memory) {
   void *arguments[] = {&memory};
   MUST(cudaLaunchKernel(kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, arguments, 0, NULL));
   cr_assert_eq(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
-  cr_assert(strstr(wb_emulator_message(), "lanes 0x80000000: 4 bytes at global address"), "%s", wb_emulator_message());
+  cr_assert(strstr(wb_emulator_message(), "lanes 0x80000000: 4 bytes at global address"), "%s",
+            wb_emulator_message());
   harness_end();
 }
