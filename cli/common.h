@@ -17,7 +17,7 @@ enum { CLI_OK = 0, CLI_DIFFERENT = 1, CLI_ERROR = 2 };
 
 typedef int cli_command(int argc, char **argv);
 cli_command cli_replay, cli_compare, cli_convert, cli_export, cli_info, cli_devices,
-    cli_kernels;
+    cli_kernels, cli_env;
 
 /* Prints the line and returns CLI_ERROR. */
 int cli_fail(const wb_error *error);

@@ -20,6 +20,7 @@ static const command commands[] = {
     {"export", cli_export, "write a day back as LOBSTER's two CSV files"},
     {"devices", cli_devices, "list the devices that books can run on"},
     {"kernels", cli_kernels, "show what is compiled, and what becomes of it"},
+    {"env", cli_env, "list, describe and run batches of trading environments"},
     {"info", cli_info, "tell what is in a file, an archive or a store"},
 };
 

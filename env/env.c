@@ -664,6 +664,7 @@ double wb_env_compile_seconds(const wb_env *env) { return env->compile_seconds; 
 int64_t wb_env_env_bytes(const wb_env *env) { return env->layout.stride; }
 int32_t wb_env_agent_count(const wb_env *env) { return env->agents; }
 int32_t wb_env_capacity(const wb_env *env) { return env->data->capacity; }
+wb_device *wb_env_device(wb_env *env) { return env->device; }
 const char *wb_env_device_name(const wb_env *env) { return env->data->device_name; }
 
 int32_t wb_env_threads(const wb_env *env) {

@@ -51,7 +51,7 @@
 #include "../base/record.h"
 #include "../base/rules.h"
 #include "../base/status.h"
-#include "../compiler/kernel.h"
+#include "../compiler/device.h"
 #include "../data/tape.h"
 
 #include <stdbool.h>
@@ -433,6 +433,9 @@ WB_API double wb_env_compile_seconds(const wb_env *env);
 WB_API int64_t wb_env_env_bytes(const wb_env *env); /* device memory of one environment's state */
 WB_API int32_t wb_env_agent_count(const wb_env *env);
 WB_API int32_t wb_env_capacity(const wb_env *env); /* orders a side */
+/* The device that it runs on: what is allocated, copied and launched there keeps its place in the
+ * order of steps and resets, without waiting. Belongs to the environment. */
+WB_API wb_device *wb_env_device(wb_env *env);
 WB_API const char *wb_env_device_name(const wb_env *env);
 WB_API int32_t wb_env_threads(const wb_env *env);
 
