@@ -156,7 +156,7 @@ static cudaError_t make_kernels(cudaLibrary_t library, const ptx_module *module)
 static cudaError_t load(cudaLibrary_t *out, const char *code) {
   if (!out || !code)
     return emu_refuse(cudaErrorInvalidValue, "no code, or no place for the handle");
-  if (memcmp(code, "\177ELF", 4) == 0 || memcmp(code, "\x50\xed\x55\xba", 4) == 0) {
+  if (strncmp(code, "\177ELF", 4) == 0 || strncmp(code, "\x50\xed\x55\xba", 4) == 0) {
     return emu_refuse(cudaErrorInvalidKernelImage, "machine code: only PTX text is executed here");
   }
   cudaLibrary_t library = calloc(1, sizeof *library);
