@@ -18,7 +18,8 @@ enum {
   KEY_PTX,
   KEY_PASS,
   KEY_REPEATS,
-  KEY_JSON
+  KEY_JSON,
+  KEY_OUTPUT = 'o'
 };
 
 /* the catalogues of all rooms */
@@ -27,7 +28,11 @@ static wb_catalogue *const catalogues[] = {wb_book_catalogue};
 static const struct {
   const char *name;
   kernels_action *run;
-} actions[] = {{"list", kernels_list}, {"show", kernels_show}, {"time", kernels_time}};
+} actions[] = {{"list", kernels_list},
+               {"show", kernels_show},
+               {"time", kernels_time},
+               {"build", kernels_build},
+               {"explain", kernels_explain}};
 
 enum { ACTIONS = sizeof actions / sizeof actions[0] };
 
@@ -52,6 +57,8 @@ static const struct argp_option options[] = {
     {"ptx", KEY_PTX, NULL, 0, "PTX (--arch sm_90 unless given)", 2},
     {NULL, 0, NULL, 0, "Of time:", 3},
     {"repeats", KEY_REPEATS, "N", 0, "compile each kernel so often; default 5", 3},
+    {NULL, 0, NULL, 0, "Of build:", 4},
+    {"output", KEY_OUTPUT, "FOLDER", 0, "where the bundle goes", 4},
     {0},
 };
 
@@ -139,7 +146,14 @@ static void parse_word(const struct argp_state *state, kernels_arguments *line, 
 /* What belongs together is looked at when everything is known. */
 static void check_line(const struct argp_state *state, kernels_arguments *line) {
   if (line->action == NULL) {
-    argp_error(state, "ACTION is missing: expected list, show or time");
+    argp_error(state, "ACTION is missing: expected list, show, time, build or explain");
+  }
+  bool builds = line->action != NULL && strcmp(line->action, "build") == 0;
+  if (builds && line->output == NULL) {
+    argp_error(state, "build: --output is missing");
+  }
+  if (!builds && line->output != NULL) {
+    argp_error(state, "--output belongs to build");
   }
   bool shows = line->action != NULL && strcmp(line->action, "show") == 0;
   if (shows && line->kernel == NULL) {
@@ -177,6 +191,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     line->repeats = (int32_t)cli_integer(state, "repeats", argument, 1, 1000);
     return 0;
   case KEY_JSON: line->json = true; return 0;
+  case KEY_OUTPUT: line->output = argument; return 0;
   case ARGP_KEY_ARG: parse_word(state, line, argument); return 0;
   case ARGP_KEY_END: check_line(state, line); return 0;
   default: return ARGP_ERR_UNKNOWN;
@@ -186,11 +201,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
 static const struct argp parser = {
     .options = options,
     .parser = parse_option,
-    .args_doc = "list [KERNEL]\nshow KERNEL\ntime [KERNEL]",
+    .args_doc =
+        "list [KERNEL]\nshow KERNEL\ntime [KERNEL]\nbuild [KERNEL] -o FOLDER\nexplain [KERNEL]",
     .doc = "Shows what the program compiles.\v"
            "list: the kernels it can ask for, their operations and memory accesses. show: one of "
            "them (the first that fits) - a summary, or one of its texts. time: how long each stage "
-           "of compiling takes.\n\n"
+           "of compiling takes. build: compiles all of them into a folder, from which a machine "
+           "without LLVM runs when WB_KERNELS names it; with ptxas at hand ($WB_PTXAS, PATH, "
+           "/usr/local/cuda/bin) a GPU's machine code too. explain: where the code of each would "
+           "come from, and why not from a bundle.\n\n"
            "Exit status: 0, or 2 if something could not be done.",
 };
 
@@ -203,8 +222,8 @@ int cli_kernels(int argc, char **argv) {
     }
   }
   wb_error error;
-  (void)WB_FAIL(&error, WB_ERROR_ARGUMENT, "kernels: expected list, show or time, got \"%.80s\"",
-                line.action);
+  (void)WB_FAIL(&error, WB_ERROR_ARGUMENT,
+                "kernels: expected list, show, time, build or explain, got \"%.80s\"", line.action);
   return cli_fail(&error);
 }
 

@@ -41,7 +41,7 @@ typedef struct kernels_arguments {
 
 /* An action: prints, and returns an exit status. */
 typedef int kernels_action(const kernels_arguments *line);
-kernels_action kernels_list, kernels_show, kernels_time;
+kernels_action kernels_list, kernels_show, kernels_time, kernels_build, kernels_explain;
 
 /* Visits what every room can ask for at each capacity, as far as kernel and words pick it.
  * WB_ERROR_ARGUMENT if that is nothing. */

@@ -1,6 +1,7 @@
 /* warpbook kernels show: one kernel, as a text or as a summary. */
 #include "kernels.h"
 #include "kernels_types.h"
+#include "ptxas.h"
 
 #include "compiler/passes.h"
 
@@ -93,15 +94,30 @@ typedef struct summary {
   const wb_kernel *kernel;
   wb_kernel_report report;
   wb_hash128 key;
+  ptxas_result machine; /* of a GPU; cubin NULL: none, or no ptxas */
   double seconds[KERNELS_STAGES];
   kernels_types types;
 } summary;
 
-static void print_gpu(const wb_gpu_code *gpu) {
-  if (gpu->ptx != NULL) {
-    (void)printf("block          %d warps, %d bytes of shared memory each\n", gpu->warps,
-                 gpu->shared_bytes);
-    (void)printf("placement      %s\n", gpu->report);
+static void print_machine(const ptxas_result *m) {
+  (void)printf("machine code   %zu bytes, %d registers, %d bytes of stack, %d bytes spilled\n",
+               m->bytes, m->registers, m->stack_bytes, m->spill_bytes);
+  if (m->instructions >= 0) {
+    (void)printf("               %" PRId64 " instructions\n", m->instructions);
+  }
+}
+
+static void print_gpu(const wb_gpu_code *gpu, const ptxas_result *machine) {
+  if (gpu->ptx == NULL) {
+    return;
+  }
+  (void)printf("block          %d warps, %d bytes of shared memory each\n", gpu->warps,
+               gpu->shared_bytes);
+  (void)printf("placement      %s\n", gpu->report);
+  if (machine->cubin != NULL) {
+    print_machine(machine);
+  } else {
+    (void)puts("machine code   (no ptxas: set WB_PTXAS)");
   }
 }
 
@@ -141,7 +157,7 @@ static void print_summary(const summary *s) {
                r->accesses_proven, r->accesses_promised, r->accesses_checked);
   (void)printf("code           %" PRId64 " bytes\n", r->code_bytes);
   (void)printf("instructions   %" PRId64 "\n", r->instructions);
-  print_gpu(wb_kernel_gpu(s->kernel));
+  print_gpu(wb_kernel_gpu(s->kernel), &s->machine);
   for (int i = 0; i < KERNELS_STAGES; i++) {
     (void)printf("%-14s %.2f ms\n", kernels_stage_names[i], 1e3 * s->seconds[i]);
   }
@@ -162,12 +178,22 @@ static json_t *types_json(const kernels_types *types) {
   return object;
 }
 
-static json_t *gpu_json(const wb_gpu_code *gpu) {
+static json_t *machine_json(const ptxas_result *m) {
+  if (m->cubin == NULL) {
+    return json_null();
+  }
+  return json_pack("{s:I,s:i,s:i,s:i,s:I}", "bytes", (json_int_t)m->bytes, "registers",
+                   (int)m->registers, "stack_bytes", (int)m->stack_bytes, "spill_bytes",
+                   (int)m->spill_bytes, "instructions", (json_int_t)m->instructions);
+}
+
+static json_t *gpu_json(const wb_gpu_code *gpu, const ptxas_result *machine) {
   if (gpu->ptx == NULL) {
     return json_null();
   }
-  return json_pack("{s:i,s:i,s:i,s:s}", "sm", (int)gpu->sm, "warps", (int)gpu->warps,
-                   "shared_bytes_per_warp", (int)gpu->shared_bytes, "placement", gpu->report);
+  return json_pack("{s:i,s:i,s:i,s:s,s:o}", "sm", (int)gpu->sm, "warps", (int)gpu->warps,
+                   "shared_bytes_per_warp", (int)gpu->shared_bytes, "placement", gpu->report,
+                   "machine", machine_json(machine));
 }
 
 static json_t *summary_json(const summary *s) {
@@ -185,8 +211,17 @@ static json_t *summary_json(const summary *s) {
                    "all", (int)r->accesses, "proven", (int)r->accesses_proven, "promised",
                    (int)r->accesses_promised, "checked", (int)r->accesses_checked, "code_bytes",
                    (json_int_t)r->code_bytes, "instructions", (json_int_t)r->instructions,
-                   "seconds", stages, "gpu", gpu_json(wb_kernel_gpu(s->kernel)), "types",
-                   types_json(&s->types));
+                   "seconds", stages, "gpu", gpu_json(wb_kernel_gpu(s->kernel), &s->machine),
+                   "types", types_json(&s->types));
+}
+
+static wb_status assemble(summary *s, wb_error *error) {
+  char path[PTXAS_PATH_BYTES];
+  const wb_gpu_code *gpu = wb_kernel_gpu(s->kernel);
+  if (gpu->ptx == NULL || !ptxas_find("WB_PTXAS", "ptxas", path)) {
+    return WB_OK;
+  }
+  return ptxas_assemble(path, gpu->ptx, gpu->sm, &s->machine, error);
 }
 
 static wb_status summarise(const kernels_arguments *line, const found *f, int *exit_status,
@@ -202,12 +237,16 @@ static wb_status summarise(const kernels_arguments *line, const found *f, int *e
   kernels_stage_times(&s.report.times, s.seconds);
   wb_status status =
       kernels_types_count(&f->item, &line->targets[0], s.report.instructions, &s.types, error);
+  if (status == WB_OK) {
+    status = assemble(&s, error);
+  }
   if (status == WB_OK && line->json) {
     *exit_status = cli_print_json(summary_json(&s));
   } else if (status == WB_OK) {
     print_summary(&s);
   }
   wb_kernel_release(kernel);
+  free(s.machine.cubin);
   return status;
 }
 

@@ -24,7 +24,8 @@ static double median(double *values, int32_t count) {
 
 static wb_status compile_once(const wb_catalogue_item *item, const kernels_target *target,
                               double seconds[KERNELS_STAGES], wb_error *error) {
-  const wb_kernel_options options = kernels_options(target);
+  wb_kernel_options options = kernels_options(target);
+  options.no_bundles = true;
   wb_kernel *kernel;
   wb_kernel_report report;
   WB_TRY(wb_kernel_compile(NULL, item->program, &options, &kernel, &report, error));

@@ -259,6 +259,18 @@ static void unload(void *attached) {
   free(kernel);
 }
 
+/* Machine code from a bundle, if it is for this GPU; what does not load is made from the PTX. */
+static bool load_cubin(const wb_device *device, const wb_kernel *kernel, cuda_kernel *loaded) {
+  size_t bytes;
+  const void *cubin = wb_kernel_cubin(kernel, &bytes);
+  if (cubin == NULL || device->sm / 10 != wb_kernel_gpu(kernel)->sm / 10) return false;
+  int code = loaded->api.LibraryLoadData(&loaded->library, cubin, NULL, NULL, 0, NULL, NULL, 0);
+  if (code == CUDA_SUCCESS) return true;
+  (void)loaded->api.GetLastError();
+  loaded->library = NULL;
+  return false;
+}
+
 static wb_status load_library(wb_device *device, const wb_kernel *kernel, cuda_kernel *loaded,
                               wb_error *error) {
   char log[512] = "";
@@ -287,7 +299,9 @@ static wb_status cuda_prepare(wb_device *device, wb_kernel *kernel, wb_error *er
   loaded->api = state_of(device)->api;
   loaded->index = state_of(device)->index;
   wb_kernel_attach(kernel, loaded, unload);
-  WB_TRY(load_library(device, kernel, loaded, error));
+  if (!load_cubin(device, kernel, loaded)) {
+    WB_TRY(load_library(device, kernel, loaded, error));
+  }
   CUDA_TRY(device, LibraryGetKernel, &loaded->function, loaded->library,
            wb_kernel_program(kernel)->name);
   int shared = gpu->shared_bytes * gpu->warps;

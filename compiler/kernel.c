@@ -2,27 +2,15 @@
 #include "compiler/internal.h"
 #include "compiler/interp.h"
 #include "compiler/kernel_cache.h"
+#include "compiler/kernel_private.h"
 #include "compiler/loader.h"
 #include "compiler/passes.h"
 
 #include <fenv.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-struct wb_kernel {
-  atomic_int references;
-  wb_program *program;         /* after passes */
-  char *text;                  /* of that program */
-  const wb_lowering *lowering; /* NULL: interpreted */
-  wb_lower_result code;
-  wb_kernel_report report;
-  bool check;
-  void *attached; /* a device's own: the loaded kernel */
-  void (*detach)(void *attached);
-};
 
 static double now(void) {
   struct timespec t;
@@ -77,9 +65,17 @@ static wb_hash128 key_of(const wb_program *program, const wb_kernel_options *o) 
 
 /* ---- life ---- */
 
+static void drop_code(wb_kernel *kernel) {
+  if (kernel->release != NULL) kernel->release(&kernel->code);
+  kernel->release = NULL;
+  wb_elf_unload(&kernel->elf);
+  free(kernel->cubin);
+  kernel->cubin = NULL;
+}
+
 static void destroy(wb_kernel *kernel) {
   if (kernel->detach != NULL) kernel->detach(kernel->attached);
-  if (kernel->lowering != NULL) kernel->lowering->release(&kernel->code);
+  drop_code(kernel);
   wb_program_free(kernel->program);
   free(kernel->text);
   free(kernel);
@@ -127,7 +123,8 @@ static wb_status lower(wb_kernel *kernel, const wb_kernel_options *o, wb_error *
                               .placement = o->placement,
                               .warps = o->warps};
   WB_TRY(lowering->compile(&request, &kernel->code, error));
-  kernel->lowering = lowering;
+  kernel->release = lowering->release;
+  snprintf(kernel->origin, sizeof kernel->origin, "compiled");
   report->times.translate = kernel->code.seconds_translate;
   report->times.optimise = kernel->code.seconds_optimise;
   report->times.generate = kernel->code.seconds_generate;
@@ -144,6 +141,29 @@ static wb_status lower(wb_kernel *kernel, const wb_kernel_options *o, wb_error *
   return WB_OK;
 }
 
+/* from a bundle, else by LLVM; without LLVM the reasons of both are told */
+static wb_status find_or_lower(wb_kernel *kernel, wb_error *error) {
+  wb_error miss = {.status = WB_OK};
+  if (wb_kernel_may_come_from_bundle(&kernel->options)) {
+    wb_status status = wb_kernel_take_from_bundle(kernel, &miss);
+    if (status == WB_OK) return WB_OK;
+    /* what was taken before it failed */
+    drop_code(kernel);
+  }
+  wb_status status = lower(kernel, &kernel->options, error);
+  if (status != WB_ERROR_UNAVAILABLE || miss.status == WB_OK || error == NULL) return status;
+  char why[WB_ERROR_TEXT_BYTES];
+  memcpy(why, error->text, sizeof why);
+  return WB_FAIL(error, status, "%.480s; and no bundle of kernels has %s: %.440s", why,
+                 kernel->program->name, miss.text);
+}
+
+static void keep_options(wb_kernel *kernel, const wb_kernel_options *o) {
+  kernel->options = *o;
+  snprintf(kernel->cpu, sizeof kernel->cpu, "%s", o->cpu);
+  kernel->options.cpu = kernel->cpu;
+}
+
 /* makes the kernel of a program that has gone through the passes, and takes the program */
 static wb_status make(wb_program *program, const wb_kernel_options *o, wb_hash128 key,
                       wb_kernel **out, wb_error *error) {
@@ -154,16 +174,19 @@ static wb_status make(wb_program *program, const wb_kernel_options *o, wb_hash12
   }
   atomic_init(&kernel->references, 1);
   kernel->program = program;
-  kernel->check = o->check;
+  keep_options(kernel, o);
+  snprintf(kernel->origin, sizeof kernel->origin, "interpreter");
   kernel->report = (wb_kernel_report){.name = program->name,
                                       .target = "interpreter",
                                       .llvm_version = "",
                                       .ops_compiled = program->op_count,
                                       .instructions = -1,
+                                      .origin = kernel->origin,
                                       .key = key};
   count_accesses(program, o->check, &kernel->report);
   wb_status status = wb_program_text(program, false, &kernel->text, error);
-  if (status == WB_OK && !o->interpret) status = lower(kernel, o, error);
+  if (status == WB_OK && !o->interpret) status = find_or_lower(kernel, error);
+  kernel->options.features = o->features != NULL ? "given" : NULL; /* the text is the caller's */
   if (status != WB_OK) {
     destroy(kernel);
     return status;
@@ -227,6 +250,7 @@ wb_status wb_kernel_survey(const wb_program *program, const wb_kernel_options *o
   *report = (wb_kernel_report){.name = program->name,
                                .target = "",
                                .llvm_version = "",
+                               .origin = "",
                                .ops_built = program->op_count,
                                .ops_compiled = copy->op_count,
                                .instructions = -1,
@@ -235,6 +259,16 @@ wb_status wb_kernel_survey(const wb_program *program, const wb_kernel_options *o
   report->times.passes = now() - start;
   wb_program_free(copy);
   return WB_OK;
+}
+
+wb_status wb_kernel_explain(const wb_program *program, const wb_kernel_options *options, bool *hit,
+                            char *text, size_t text_bytes, wb_error *error) {
+  const wb_kernel_options o = settle(options);
+  wb_program *copy;
+  WB_TRY(prepare(program, &o, &copy, error));
+  wb_status status = wb_kernel_bundle_explain(copy, &o, hit, text, text_bytes, error);
+  wb_program_free(copy);
+  return status;
 }
 
 wb_status wb_kernel_compile(wb_kernel_cache *cache, const wb_program *program,
@@ -288,7 +322,14 @@ const void *wb_kernel_object(const wb_kernel *kernel, size_t *bytes) {
 
 const wb_gpu_code *wb_kernel_gpu(const wb_kernel *kernel) { return &kernel->code.gpu; }
 
-bool wb_kernel_checks(const wb_kernel *kernel) { return kernel->check; }
+const void *wb_kernel_cubin(const wb_kernel *kernel, size_t *bytes) {
+  *bytes = kernel->cubin_bytes;
+  return kernel->cubin;
+}
+
+const wb_kernel_options *wb_kernel_settled(const wb_kernel *kernel) { return &kernel->options; }
+
+bool wb_kernel_checks(const wb_kernel *kernel) { return kernel->options.check; }
 
 void *wb_kernel_attached(const wb_kernel *kernel) { return kernel->attached; }
 
@@ -315,7 +356,7 @@ wb_status wb_kernel_report_fault(const wb_kernel *kernel, const wb_fault *fault,
 
 wb_status wb_kernel_run(const wb_kernel *kernel, const wb_kernel_arguments *arguments,
                         int64_t first_book, int64_t end_book, wb_error *error) {
-  if (kernel->lowering == NULL) {
+  if (kernel->options.interpret) {
     return wb_interpret(kernel->program, arguments, first_book, end_book, 0, error);
   }
   if (kernel->code.gpu.ptx != NULL) {

@@ -28,6 +28,7 @@ typedef struct wb_kernel_options {
   wb_placement placement; /* on a GPU: where slabs are; also from $WB_PLACEMENT: auto, shared,
                              split or global */
   int32_t warps;          /* on a GPU: warps of a block, 1..32; 0: chosen */
+  bool no_bundles;        /* do not look into bundles */
 } wb_kernel_options;
 
 /* How long each stage took, in seconds; 0 where the kernel came from the cache. */
@@ -37,7 +38,7 @@ typedef struct wb_kernel_times {
   double translate; /* program to LLVM IR */
   double optimise;  /* LLVM passes */
   double generate;  /* machine code */
-  double load;      /* linking in memory */
+  double load;      /* linking in memory; finding it in a bundle */
 } wb_kernel_times;
 
 typedef struct wb_kernel_report {
@@ -48,6 +49,7 @@ typedef struct wb_kernel_report {
   int32_t accesses, accesses_proven, accesses_promised, accesses_checked;
   int64_t code_bytes;   /* of the object file */
   int64_t instructions; /* static; only with keep_text or for a GPU, else -1 */
+  const char *origin;   /* "compiled", "interpreter", "bundle PATH" (bundle.h) */
   bool cached;          /* this call found it in the cache */
   wb_hash128 key;
   wb_kernel_times times;
@@ -65,8 +67,8 @@ WB_API void wb_kernel_cache_free(wb_kernel_cache *cache);
 WB_API void wb_kernel_cache_count(wb_kernel_cache *cache, int64_t *kernels, int64_t *hits,
                                   int64_t *misses);
 
-/* Compiles a program, or finds it in `cache` (may be NULL). The program is read, not kept. `report`
- * may be NULL. If $WB_DUMP names a directory, program, LLVM IR and assembly are written there as
+/* Compiles a program, or finds it in `cache` (may be NULL), or in a bundle (bundle.h). The program is
+ * read, not kept. `report` may be NULL. If $WB_DUMP names a directory, program, LLVM IR and assembly are written there as
  * NAME-KEY.wb, .ll and .s. WB_ERROR_UNAVAILABLE if the LLVM module is missing: the text says what to
  * install. */
 WB_API wb_status wb_kernel_compile(wb_kernel_cache *cache, const wb_program *program,
@@ -78,6 +80,11 @@ WB_API wb_status wb_kernel_compile(wb_kernel_cache *cache, const wb_program *pro
 WB_API wb_status wb_kernel_survey(const wb_program *program, const wb_kernel_options *options,
                                   wb_kernel_report *report, wb_error *error);
 
+/* Says where a compile would take the kernel's code from: *hit and the path in a bundle, or the reason
+ * why no bundle has it. Nothing is compiled. */
+WB_API wb_status wb_kernel_explain(const wb_program *program, const wb_kernel_options *options,
+                                   bool *hit, char *text, size_t text_bytes, wb_error *error);
+
 WB_API wb_kernel *wb_kernel_retain(wb_kernel *kernel);
 WB_API void wb_kernel_release(wb_kernel *kernel); /* NULL is fine */
 
@@ -85,7 +92,9 @@ WB_API void wb_kernel_release(wb_kernel *kernel); /* NULL is fine */
 WB_API void wb_kernel_describe(const wb_kernel *kernel, wb_kernel_report *report);
 WB_API const char *wb_kernel_text(const wb_kernel *kernel, wb_kernel_text_kind kind); /* or NULL */
 WB_API const void *wb_kernel_object(const wb_kernel *kernel, size_t *bytes);
-WB_API const wb_gpu_code *wb_kernel_gpu(const wb_kernel *kernel);    /* its ptx is NULL on a host */
+WB_API const wb_gpu_code *wb_kernel_gpu(const wb_kernel *kernel); /* its ptx is NULL on a host */
+/* GPU code that came from a bundle with machine code for exactly wb_gpu_code.sm; or NULL. */
+WB_API const void *wb_kernel_cubin(const wb_kernel *kernel, size_t *bytes);
 WB_API const wb_program *wb_kernel_program(const wb_kernel *kernel); /* after passes */
 
 /* Runs books [first_book, end_book) on the calling thread, in host memory. The arguments must fit the

@@ -17,6 +17,9 @@ wb_status wb_kernel_cache_put(wb_kernel_cache *cache, wb_hash128 key, wb_kernel 
 void *wb_kernel_attached(const wb_kernel *kernel);
 void wb_kernel_attach(wb_kernel *kernel, void *attached, void (*detach)(void *attached));
 
+/* The options it was compiled with, with what the environment said. */
+const wb_kernel_options *wb_kernel_settled(const wb_kernel *kernel);
+
 /* Whether it was compiled to verify promises. */
 bool wb_kernel_checks(const wb_kernel *kernel);
 

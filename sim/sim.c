@@ -303,18 +303,33 @@ wb_status wb_sim_record(wb_sim *sim, wb_trade_choice trades, int64_t trade_room,
 
 /* ---- life ---- */
 
-wb_status sim_compile_run(wb_sim *sim, wb_error *error) {
-  if (sim->run != NULL) {
-    return WB_OK;
-  }
+static wb_status compile_for(wb_sim *sim, const wb_book_features *features, wb_error *error) {
   wb_program *program = NULL;
-  WB_TRY(wb_run_program_build(sim->layout, &sim->features, &program, error));
+  WB_TRY(wb_run_program_build(sim->layout, features, &program, error));
   wb_kernel_report report;
   wb_status status =
       wb_device_compile(sim->device, program, &sim->kernel_options, &sim->run, &report, error);
   wb_program_free(program);
   if (status == WB_OK) {
     sim->compile_seconds += sim_compile_time(&report);
+  }
+  return status;
+}
+
+/* Where nothing can compile, a kernel out of a bundle that was made for more than is asked serves as
+ * well: the usual sets of features are what bundles are made for. */
+wb_status sim_compile_run(wb_sim *sim, wb_error *error) {
+  if (sim->run != NULL) {
+    return WB_OK;
+  }
+  wb_status status = compile_for(sim, &sim->features, error);
+  for (int set = 0; status == WB_ERROR_UNAVAILABLE && set < WB_FEATURE_SET_COUNT; set++) {
+    wb_book_features usual = wb_features_usual((wb_feature_set)set, &sim->rules);
+    usual.trades = sim->features.trades;
+    usual.rows = sim->features.rows;
+    if (wb_features_cover(&usual, &sim->features)) {
+      status = compile_for(sim, &usual, NULL) == WB_OK ? WB_OK : status;
+    }
   }
   return status;
 }

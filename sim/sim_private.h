@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "compiler/device.h"
+#include "kernels/catalogue.h"
 
 typedef struct sim_tape {
   int64_t offset, count; /* its records among those of all tapes */

@@ -144,6 +144,73 @@ Test(kernels, time_tells_every_stage) {
   json_decref(list);
 }
 
+/* ---- build, explain ---- */
+
+static const char sample[] =
+    WB_SOURCE_DIR "/data/sample/WARP_2024-01-02_34200000_57600000_message_5.csv";
+
+/* The one file of a bundle whose name has `part`, one byte changed. */
+static void damage(const char *bundle, const char *part) {
+  char *path = find_in(bundle, part);
+  size_t bytes;
+  char *content = read_file(path, &bytes);
+  content[bytes / 2] ^= 1;
+  FILE *file = fopen(path, "wb");
+  cr_assert(file != NULL && fwrite(content, 1, bytes, file) == bytes);
+  fclose(file);
+  free(content);
+  free(path);
+}
+
+Test(kernels, a_bundle_replaces_the_code_generator) {
+  char *folder = scratch_make();
+  char *bundle = format("%s/kernels", folder);
+  json_t *built =
+      expect_json(RUN("kernels", "build", "--capacity", "64", "-o", bundle, "--json"), 0);
+  cr_expect_gt(number(built, "kernels"), 10);
+  cr_expect_eq(number(built, "cubins"), 0);
+  json_decref(built);
+
+  setenv("WB_LLVM_MODULE", nowhere, 1);
+  EXPECT_REFUSED(RUN("replay", sample, "--capacity", "64"), "WB_KERNELS names none");
+  setenv("WB_KERNELS", bundle, 1);
+  json_t *all = expect_json(RUN("kernels", "explain", "--capacity", "64", "--json"), 0);
+  for (size_t i = 0; i < json_array_size(all); i++) {
+    cr_expect(json_is_true(json_object_get(json_array_get(all, i), "hit")));
+  }
+  json_decref(all);
+  /* the day asks for less than any kernel there was made for */
+  json_t *replay = expect_json(RUN("replay", sample, "--capacity", "64", "--json"), 0);
+  json_t *reference =
+      expect_json(RUN("replay", sample, "--capacity", "64", "--engine", "reference", "--json"), 0);
+  cr_expect_str_eq(text(replay, "state_hash"), text(reference, "state_hash"));
+  json_decref(replay);
+  json_decref(reference);
+
+  /* another capacity; a damaged bundle */
+  EXPECT_REFUSED(RUN("replay", sample, "--capacity", "128"), "of this program", "nonexistent");
+  run_result explained = RUN("kernels", "explain", "hashes", "--capacity", "64,128");
+  cr_expect_eq(explained.status, 0);
+  cr_expect_not_null(strstr(explained.out, "hashes 64  for host: from bundle"));
+  cr_expect_not_null(strstr(explained.out, "hashes 128  for host: to be compiled"));
+  run_free(&explained);
+  damage(bundle, "wb_hashes");
+  EXPECT_REFUSED(RUN("replay", sample, "--capacity", "64"), "wb_hashes", "is damaged");
+  free(bundle);
+  scratch_free(folder);
+}
+
+Test(kernels, build_refuses) {
+  EXPECT_REFUSED(RUN("kernels", "build"), "--output is missing");
+  EXPECT_REFUSED(RUN("kernels", "list", "-o", "x"), "belongs to build");
+  EXPECT_REFUSED(RUN("kernels", "build", "-o", "/nonexistent/deeper"), "/nonexistent/deeper");
+  char *folder = scratch_make();
+  EXPECT_REFUSED(RUN("kernels", "build", "hashes", "-o", folder, "--arch", "host:znver3"),
+                 "x86-64-v3", "znver3");
+  cr_expect_eq(count_entries(folder), 0);
+  scratch_free(folder);
+}
+
 /* ---- what cannot be ---- */
 
 Test(kernels, refused) {
