@@ -189,6 +189,7 @@ static wb_status generate_ptx(job *j, wb_lower_result *result, wb_error *error) 
   int32_t barriers = 0;
   char note[512];
   double start = seconds();
+  if (!j->request->unoptimised) nvptx_sink(j->request->program, j->module);
   WB_TRY(nvptx_barriers(j->request->program, j->module, &barriers, error));
   if (j->request->want_ir) WB_TRY(write_ir(j, result, error));
   uint8_t *ptx = NULL;

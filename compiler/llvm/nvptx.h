@@ -10,6 +10,9 @@
 wb_status nvptx_emit(const wb_lower_request *request, const target *t, const placement *where,
                      LLVMContextRef context, LLVMModuleRef module, wb_error *error);
 
+/* Moves stores down in their blocks, so that fewer barriers are needed. */
+void nvptx_sink(const wb_program *program, LLVMModuleRef module);
+
 /* Puts warp barriers where lanes would otherwise meet in memory without order; after the passes and
  * before code is generated. `count` is how many. */
 wb_status nvptx_barriers(const wb_program *program, LLVMModuleRef module, int32_t *count,

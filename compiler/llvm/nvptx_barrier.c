@@ -20,26 +20,14 @@
  * Keep: what is not known (no scope, several objects) is taken to be in the way of everything. The copies
  * of a slab ("copy") have barriers of their own. A barrier once placed stays, so rounds come to an end,
  * and the last one has found every pair ordered. */
-#include "emit.h"
+#include "access.h"
 #include "nvptx.h"
-
-#include <llvm-c/Target.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANY_OBJECT = -1, NOT_TRACKED = -2, PATTERN_UNKNOWN = EMIT_LANES, PLACES_MAX = 192 };
-
-/* An access, or one that is remembered. */
-typedef struct access {
-  int32_t object;
-  uint8_t pattern; /* emit_pattern */
-  bool write;
-  LLVMValueRef base; /* NULL: anywhere in the object */
-  int64_t offset;
-  int64_t bytes;
-} access;
+enum { PLACES_MAX = 192 }; /* in a set, before they become one that is anywhere */
 
 /* The accesses since the last barrier. */
 typedef struct pending {
@@ -68,131 +56,17 @@ typedef struct placer {
   const wb_program *program;
   LLVMModuleRef module;
   LLVMValueRef function;
-  LLVMTargetDataRef layout;
-  unsigned scope_kind, invariant_kind;
+  access_reader reader;
   block *blocks; /* in reverse post-order */
   int32_t block_count;
   bool no_memory;
 } placer;
 
-/* ---- what an instruction does to memory ---- */
-
-static const char *string_of(LLVMValueRef node, unsigned *length) {
-  *length = 0;
-  if (LLVMGetMDNodeNumOperands(node) < 2) return "";
-  LLVMValueRef parts[8];
-  if (LLVMGetMDNodeNumOperands(node) > 8) return "";
-  LLVMGetMDNodeOperands(node, parts);
-  const char *text = LLVMGetMDString(parts[0], length);
-  return text != NULL ? text : "";
-}
-
-static int pattern_of(const char *text, unsigned length) {
-  static const char *const names[EMIT_PATTERNS] = {"uniform", "lanes", "row1",
-                                                   "row2",    "row4",  "row8"};
-  for (int k = 0; k < EMIT_PATTERNS; k++) {
-    if (strlen(names[k]) == length && memcmp(names[k], text, length) == 0) return k;
-  }
-  return -1;
-}
-
-/* Reads object and pattern from the scopes; several of either are taken as anything. */
-static void read_scopes(const placer *p, LLVMValueRef instruction, access *a) {
-  enum { SCOPES_MAX = 64 };
-  a->object = ANY_OBJECT;
-  a->pattern = PATTERN_UNKNOWN;
-  LLVMValueRef list = LLVMGetMetadata(instruction, p->scope_kind);
-  if (list == NULL || LLVMGetMDNodeNumOperands(list) > SCOPES_MAX) return;
-  LLVMValueRef scopes[SCOPES_MAX];
-  unsigned count = LLVMGetMDNodeNumOperands(list);
-  LLVMGetMDNodeOperands(list, scopes);
-  int objects = 0, patterns = 0;
-  for (unsigned i = 0; i < count; i++) {
-    unsigned length;
-    const char *text = string_of(scopes[i], &length);
-    int pattern = pattern_of(text, length);
-    if (length == 4 && memcmp(text, "copy", 4) == 0) {
-      a->object = NOT_TRACKED;
-      return;
-    }
-    if (pattern >= 0) {
-      a->pattern = (uint8_t)pattern;
-      patterns++;
-    } else if (length > 7 && memcmp(text, "object ", 7) == 0) {
-      a->object = (int32_t)strtol(text + 7, NULL, 10);
-      objects++;
-    }
-  }
-  if (objects != 1) a->object = ANY_OBJECT;
-  if (patterns != 1) a->pattern = PATTERN_UNKNOWN;
-}
-
-/* Splits a pointer into another one and constant bytes. */
-static LLVMValueRef strip(const placer *p, LLVMValueRef pointer, int64_t *offset) {
-  *offset = 0;
-  for (;;) {
-    bool is_step =
-        LLVMIsAGetElementPtrInst(pointer) != NULL ||
-        (LLVMIsAConstantExpr(pointer) != NULL && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr);
-    if (!is_step || LLVMGetNumIndices(pointer) != 1) return pointer;
-    LLVMValueRef index = LLVMGetOperand(pointer, 1);
-    if (LLVMIsAConstantInt(index) == NULL) return pointer;
-    int64_t size = (int64_t)LLVMABISizeOfType(p->layout, LLVMGetGEPSourceElementType(pointer));
-    *offset += size * LLVMConstIntGetSExtValue(index);
-    pointer = LLVMGetOperand(pointer, 0);
-  }
-}
-
-static void set_place(const placer *p, access *a, LLVMValueRef pointer, LLVMTypeRef type) {
-  if (a->pattern == EMIT_LANES || a->object == ANY_OBJECT) return;
-  a->base = strip(p, pointer, &a->offset);
-  a->bytes = (int64_t)LLVMStoreSizeOfType(p->layout, type);
-}
-
-static bool is_warp_barrier(LLVMValueRef call) {
-  LLVMValueRef callee = LLVMGetCalledValue(call);
-  size_t length;
-  if (callee == NULL || LLVMIsAFunction(callee) == NULL) return false;
-  const char *name = LLVMGetValueName2(callee, &length);
-  static const char wanted[] = "llvm.nvvm.bar.warp.sync";
-  return length == sizeof wanted - 1 && memcmp(name, wanted, length) == 0;
-}
-
-/* Fills a step; false if the instruction is none. Memory that nobody writes is not tracked. */
-static bool read_step(const placer *p, LLVMValueRef instruction, step *s) {
-  *s = (step){.instruction = instruction};
-  LLVMOpcode code = LLVMGetInstructionOpcode(instruction);
-  if (code == LLVMCall) {
-    if (is_warp_barrier(instruction)) return s->is_barrier = true;
-    /* assembly that touches memory carries scopes */
-    if (LLVMGetMetadata(instruction, p->scope_kind) == NULL) return false;
-    read_scopes(p, instruction, &s->what);
-    s->what.write = LLVMGetTypeKind(LLVMTypeOf(instruction)) == LLVMVoidTypeKind;
-  } else if (code == LLVMLoad || code == LLVMStore) {
-    if (LLVMGetMetadata(instruction, p->invariant_kind) != NULL) return false;
-    read_scopes(p, instruction, &s->what);
-    s->what.write = code == LLVMStore;
-    LLVMValueRef pointer = LLVMGetOperand(instruction, code == LLVMStore ? 1 : 0);
-    LLVMTypeRef type = LLVMTypeOf(code == LLVMStore ? LLVMGetOperand(instruction, 0) : instruction);
-    set_place(p, &s->what, pointer, type);
-  } else {
-    return false;
-  }
-  return s->what.object != NOT_TRACKED;
-}
-
 /* ---- the rule ---- */
-
-static bool overlap(const access *a, const access *b) {
-  if (a->base == NULL || a->base != b->base) return true;
-  return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
-}
 
 static bool needs_order(const access *first, const access *second) {
   if (!first->write && !second->write) return false;
-  bool known = first->object != ANY_OBJECT && second->object != ANY_OBJECT;
-  if (known && first->object != second->object) return false;
-  if (known && !overlap(first, second)) return false;
+  if (!access_may_meet(first, second)) return false;
   if (first->pattern >= EMIT_ROW && first->pattern == second->pattern) return false;
   return !(first->pattern == EMIT_UNIFORM && first->write && !second->write);
 }
@@ -201,13 +75,13 @@ static bool needs_order(const access *first, const access *second) {
 
 static bool same(const access *a, const access *b) {
   return a->object == b->object && a->pattern == b->pattern && a->write == b->write &&
-         a->base == b->base && a->offset == b->offset && a->bytes == b->bytes;
+         a->base == b->base && a->index == b->index && a->scale == b->scale &&
+         a->offset == b->offset && a->bytes == b->bytes;
 }
 
 /* Adds an access; true if the set grew. Many places of a set become one that is anywhere. */
 static bool remember(placer *p, pending *set, access a) {
-  if (set->count >= PLACES_MAX) a.base = NULL;
-  if (a.base == NULL) a.offset = a.bytes = 0;
+  if (set->count >= PLACES_MAX || a.base == NULL) access_forget_place(&a);
   for (int32_t i = 0; i < set->count; i++) {
     if (same(&set->list[i], &a)) return false;
   }
@@ -262,6 +136,14 @@ static bool list_blocks(placer *p) {
   return p->block_count > 0;
 }
 
+/* Fills a step; false if the instruction is none. */
+static bool read_step(const placer *p, LLVMValueRef instruction, step *s) {
+  *s = (step){.instruction = instruction};
+  access_kind kind = access_read(&p->reader, instruction, &s->what);
+  s->is_barrier = kind == ACCESS_BARRIER;
+  return kind == ACCESS_BARRIER || kind == ACCESS_TRACKED;
+}
+
 static bool list_steps(placer *p, block *b) {
   int32_t count = 0;
   step s;
@@ -313,10 +195,10 @@ static bool walk(placer *p, block *b, pending *now) {
   return placed;
 }
 
-/* Whether a pointer has one value for the whole run of the function. */
-static bool is_fixed(const placer *p, LLVMValueRef base) {
-  if (LLVMIsAInstruction(base) == NULL) return true;
-  return LLVMGetInstructionParent(base) == p->blocks[0].block;
+/* Whether a value is one for the whole run of the function. */
+static bool is_fixed(const placer *p, LLVMValueRef value) {
+  if (value == NULL || LLVMIsAInstruction(value) == NULL) return true;
+  return LLVMGetInstructionParent(value) == p->blocks[0].block;
 }
 
 /* Hands the set at a block's end to what follows. Behind a loop's back edge pointers made in the loop
@@ -328,7 +210,7 @@ static bool hand_on(placer *p, int32_t from, const pending *now) {
     int32_t to = find_block(p, LLVMGetSuccessor(last, i));
     for (int32_t k = 0; k < now->count; k++) {
       access a = now->list[k];
-      if (to <= from && a.base != NULL && !is_fixed(p, a.base)) a.base = NULL;
+      if (to <= from && !(is_fixed(p, a.base) && is_fixed(p, a.index))) access_forget_place(&a);
       grew |= remember(p, &p->blocks[to].in, a);
     }
   }
@@ -381,13 +263,10 @@ static void insert(const placer *p, int32_t *count) {
 
 wb_status nvptx_barriers(const wb_program *program, LLVMModuleRef module, int32_t *count,
                          wb_error *error) {
-  LLVMContextRef context = LLVMGetModuleContext(module);
   placer p = {.program = program,
               .module = module,
               .function = LLVMGetNamedFunction(module, program->name),
-              .layout = LLVMGetModuleDataLayout(module),
-              .scope_kind = LLVMGetMDKindIDInContext(context, "alias.scope", 11),
-              .invariant_kind = LLVMGetMDKindIDInContext(context, "invariant.load", 14)};
+              .reader = access_reader_of(module)};
   *count = 0;
   bool fine = list_blocks(&p);
   for (int32_t i = 0; fine && i < p.block_count; i++) fine = list_steps(&p, &p.blocks[i]);

@@ -70,11 +70,20 @@ static LLVMValueRef word_of(emit *e, LLVMValueRef whole, uint32_t k) {
   return LLVMBuildExtractElement(e->builder, pair, emit_i32(e, k), "");
 }
 
+/* In assembly, for LLVM would make shifts of it. */
 static LLVMValueRef from_words(emit *e, LLVMValueRef low, LLVMValueRef high) {
-  LLVMValueRef pair = LLVMGetPoison(word_pair(e));
-  pair = LLVMBuildInsertElement(e->builder, pair, low, emit_i32(e, 0), "");
-  pair = LLVMBuildInsertElement(e->builder, pair, high, emit_i32(e, 1), "");
-  return LLVMBuildBitCast(e->builder, pair, e->types[WB_TYPE_I64], "");
+  LLVMTypeRef i32 = e->types[WB_TYPE_I32], types[] = {i32, i32};
+  LLVMTypeRef function = LLVMFunctionType(e->types[WB_TYPE_I64], types, 2, false);
+  char text[] = "mov.b64 $0, {$1, $2};", constraints[] = "=l,r,r";
+  LLVMValueRef move =
+      LLVMGetInlineAsm(function, text, sizeof text - 1, constraints, sizeof constraints - 1, false,
+                       false, LLVMInlineAsmDialectATT, false);
+  LLVMValueRef words[] = {low, high};
+  LLVMValueRef call = LLVMBuildCall2(e->builder, function, move, words, 2, "");
+  unsigned kind = LLVMGetEnumAttributeKindForName("memory", strlen("memory"));
+  LLVMAddCallSiteAttribute(call, (unsigned)LLVMAttributeFunctionIndex,
+                           LLVMCreateEnumAttribute(e->context, kind, 0));
+  return call;
 }
 
 static bool is_wide(emit *e, LLVMValueRef lanes) {

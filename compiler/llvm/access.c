@@ -1,0 +1,176 @@
+/* Reading accesses back from LLVM's instructions, after its passes have been over them.
+ *
+ * The alias scopes that emit_mark gave an access tell its object and its pattern; LLVM keeps both, or
+ * their union, when it merges accesses. What is not known is taken to be anything. */
+#include "access.h"
+
+#include <llvm/Config/llvm-config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *string_of(LLVMValueRef node, unsigned *length) {
+  *length = 0;
+  if (LLVMGetMDNodeNumOperands(node) < 2) return "";
+  LLVMValueRef parts[8];
+  if (LLVMGetMDNodeNumOperands(node) > 8) return "";
+  LLVMGetMDNodeOperands(node, parts);
+  const char *text = LLVMGetMDString(parts[0], length);
+  return text != NULL ? text : "";
+}
+
+static int pattern_of(const char *text, unsigned length) {
+  static const char *const names[EMIT_PATTERNS] = {"uniform", "lanes", "row1",
+                                                   "row2",    "row4",  "row8"};
+  for (int k = 0; k < EMIT_PATTERNS; k++) {
+    if (strlen(names[k]) == length && memcmp(names[k], text, length) == 0) return k;
+  }
+  return -1;
+}
+
+/* Reads object and pattern from the scopes; several of either are taken as anything. False for a copy
+ * of the slab. */
+static bool read_scopes(const access_reader *r, LLVMValueRef instruction, access *a) {
+  enum { SCOPES_MAX = 64 };
+  a->object = ACCESS_ANY_OBJECT;
+  a->pattern = EMIT_LANES;
+  LLVMValueRef list = LLVMGetMetadata(instruction, r->scope_kind);
+  if (list == NULL || LLVMGetMDNodeNumOperands(list) > SCOPES_MAX) return true;
+  LLVMValueRef scopes[SCOPES_MAX];
+  unsigned count = LLVMGetMDNodeNumOperands(list);
+  LLVMGetMDNodeOperands(list, scopes);
+  int objects = 0, patterns = 0;
+  for (unsigned i = 0; i < count; i++) {
+    unsigned length;
+    const char *text = string_of(scopes[i], &length);
+    int pattern = pattern_of(text, length);
+    if (length == 4 && memcmp(text, "copy", 4) == 0) return false;
+    if (pattern >= 0) {
+      a->pattern = (uint8_t)pattern;
+      patterns++;
+    } else if (length > 7 && memcmp(text, "object ", 7) == 0) {
+      a->object = (int32_t)strtol(text + 7, NULL, 10);
+      objects++;
+    }
+  }
+  if (objects != 1) a->object = ACCESS_ANY_OBJECT;
+  if (patterns != 1) a->pattern = EMIT_LANES;
+  return true;
+}
+
+/* An "or" that is known to be a sum. */
+static bool is_sum(LLVMValueRef operation) {
+#if LLVM_VERSION_MAJOR >= 18
+  return LLVMGetIsDisjoint(operation);
+#else
+  (void)operation;
+  return false;
+#endif
+}
+
+/* x of an index x + constant, if its bits are at least as many as an address has, so that it cannot matter
+ * where the sum wraps. */
+static LLVMValueRef strip_index(const access_reader *r, LLVMValueRef pointer, LLVMValueRef index,
+                                int64_t *constant) {
+  unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(pointer));
+  unsigned bits = 8 * LLVMPointerSizeForAS(r->layout, space);
+  LLVMOpcode code = LLVMIsAInstruction(index) ? LLVMGetInstructionOpcode(index) : 0;
+  *constant = 0;
+  bool adds = code == LLVMAdd || (code == LLVMOr && is_sum(index));
+  if (!adds || LLVMGetIntTypeWidth(LLVMTypeOf(index)) < bits) return index;
+  LLVMValueRef second = LLVMGetOperand(index, 1);
+  if (LLVMIsAConstantInt(second) == NULL) return index;
+  *constant = LLVMConstIntGetSExtValue(second);
+  return LLVMGetOperand(index, 0);
+}
+
+/* Splits a pointer into another one, at most one index, and constant bytes. */
+static void strip(const access_reader *r, LLVMValueRef pointer, access *a) {
+  a->index = NULL;
+  a->scale = a->offset = 0;
+  for (;; pointer = LLVMGetOperand(pointer, 0)) {
+    bool is_step =
+        LLVMIsAGetElementPtrInst(pointer) != NULL ||
+        (LLVMIsAConstantExpr(pointer) != NULL && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr);
+    if (!is_step || LLVMGetNumIndices(pointer) != 1) break;
+    LLVMValueRef index = LLVMGetOperand(pointer, 1);
+    int64_t size = (int64_t)LLVMABISizeOfType(r->layout, LLVMGetGEPSourceElementType(pointer));
+    if (LLVMIsAConstantInt(index) != NULL) {
+      a->offset += size * LLVMConstIntGetSExtValue(index);
+      continue;
+    }
+    if (a->index != NULL) break;
+    int64_t constant;
+    a->index = strip_index(r, pointer, index, &constant);
+    a->scale = size;
+    a->offset += size * constant;
+  }
+  a->base = pointer;
+}
+
+static void set_place(const access_reader *r, access *a, LLVMValueRef pointer, LLVMTypeRef type) {
+  if (a->pattern == EMIT_LANES || a->object == ACCESS_ANY_OBJECT) return;
+  strip(r, pointer, a);
+  a->bytes = (int64_t)LLVMStoreSizeOfType(r->layout, type);
+}
+
+void access_forget_place(access *a) {
+  a->base = a->index = NULL;
+  a->scale = a->offset = a->bytes = 0;
+}
+
+static bool is_warp_barrier(LLVMValueRef call) {
+  LLVMValueRef callee = LLVMGetCalledValue(call);
+  size_t length;
+  if (callee == NULL || LLVMIsAFunction(callee) == NULL) return false;
+  const char *name = LLVMGetValueName2(callee, &length);
+  static const char wanted[] = "llvm.nvvm.bar.warp.sync";
+  return length == sizeof wanted - 1 && memcmp(name, wanted, length) == 0;
+}
+
+static access_kind read_call(const access_reader *r, LLVMValueRef call, access *a) {
+  if (is_warp_barrier(call)) return ACCESS_BARRIER;
+  /* assembly that touches memory carries scopes; of intrinsics only collectives are left */
+  if (LLVMGetMetadata(call, r->scope_kind) == NULL) {
+    bool assembly = LLVMIsAInlineAsm(LLVMGetCalledValue(call)) != NULL;
+    bool makes_value = LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind;
+    return assembly && !makes_value ? ACCESS_OPAQUE : ACCESS_NONE;
+  }
+  if (!read_scopes(r, call, a)) return ACCESS_OPAQUE;
+  a->write = LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVoidTypeKind;
+  return ACCESS_TRACKED;
+}
+
+access_kind access_read(const access_reader *r, LLVMValueRef instruction, access *a) {
+  LLVMOpcode code = LLVMGetInstructionOpcode(instruction);
+  *a = (access){0};
+  if (code == LLVMCall) return read_call(r, instruction, a);
+  if (code == LLVMAtomicCmpXchg || code == LLVMAtomicRMW || code == LLVMFence) return ACCESS_OPAQUE;
+  if (code != LLVMLoad && code != LLVMStore) return ACCESS_NONE;
+  if (LLVMGetMetadata(instruction, r->invariant_kind) != NULL) return ACCESS_NONE;
+  if (!read_scopes(r, instruction, a)) return ACCESS_OPAQUE;
+  a->write = code == LLVMStore;
+  LLVMValueRef pointer = LLVMGetOperand(instruction, a->write ? 1 : 0);
+  set_place(r, a, pointer, LLVMTypeOf(a->write ? LLVMGetOperand(instruction, 0) : instruction));
+  return ACCESS_TRACKED;
+}
+
+access_reader access_reader_of(LLVMModuleRef module) {
+  LLVMContextRef context = LLVMGetModuleContext(module);
+  return (access_reader){.layout = LLVMGetModuleDataLayout(module),
+                         .scope_kind = LLVMGetMDKindIDInContext(context, "alias.scope", 11),
+                         .invariant_kind = LLVMGetMDKindIDInContext(context, "invariant.load", 14)};
+}
+
+/* ---- pairs ---- */
+
+static bool overlap(const access *a, const access *b) {
+  if (a->base == NULL || a->base != b->base) return true;
+  if (a->index != b->index || a->scale != b->scale) return true;
+  return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+bool access_may_meet(const access *a, const access *b) {
+  if (a->object == ACCESS_ANY_OBJECT || b->object == ACCESS_ANY_OBJECT) return true;
+  return a->object == b->object && overlap(a, b);
+}
