@@ -20,7 +20,19 @@ bool emu_all_here(const emu_warp *w, const ptx_insn *insn, uint32_t lanes) {
   return true;
 }
 
+/* the usual case: all lanes that live are here, and each names them all */
+static bool all_name_all(const emu_warp *w, const ptx_insn *insn, uint32_t lanes) {
+  if (lanes != w->live) return false;
+  if (insn->kind == PTX_DO_BARRIER) return true;
+  if (lanes != UINT32_MAX) return false;
+  const uint32_t *masks = emu_words(w, insn->from[3]);
+  uint32_t common = UINT32_MAX;
+  for (int lane = 0; lane < PTX_LANES; lane++) common &= masks[lane];
+  return common == UINT32_MAX;
+}
+
 static bool check_masks(emu_machine *m, const emu_warp *w, const ptx_insn *insn, uint32_t lanes) {
+  if (all_name_all(w, insn, lanes)) return true;
   for (uint32_t left = lanes; left; left &= left - 1) {
     const int lane = emu_first_lane(left);
     const uint32_t mask = named(w, insn, lane);

@@ -20,7 +20,8 @@ static uint64_t widen(const ptx_insn *insn, uint64_t bits) {
   if (insn->flags & PTX_FLAG_SIGNED && width < 64 && bits >> (width - 1) & 1) {
     bits |= ~UINT64_C(0) << width;
   }
-  return ptx_type_bytes((ptx_type)insn->source_type) == 2 ? bits & 0xffff : bits;
+  const ptx_type held = (ptx_type)insn->source_type;
+  return held == PTX_B16 || held == PTX_U16 || held == PTX_S16 ? bits & 0xffff : bits;
 }
 
 static void put_lane(const emu_warp *w, const ptx_insn *insn, uint32_t slot, int lane,
@@ -87,13 +88,25 @@ static void gather_value(const emu_warp *w, const ptx_insn *insn, int lane, uint
 
 /* whether all lanes store the same; then they are one access */
 static bool equal_values(const emu_warp *w, const ptx_insn *insn, uint32_t lanes, uint8_t *value) {
-  gather_value(w, insn, emu_first_lane(lanes), value);
-  for (uint32_t left = lanes & (lanes - 1); left; left &= left - 1) {
-    uint8_t other[16];
-    gather_value(w, insn, emu_first_lane(left), other);
-    if (memcmp(value, other, (size_t)insn->bytes * insn->vector) != 0) return false;
+  const int first = emu_first_lane(lanes);
+  const uint64_t matter = insn->bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * insn->bytes) - 1;
+  gather_value(w, insn, first, value);
+  uint64_t different = 0;
+  for (int k = 0; k < insn->vector; k++) {
+    const uint32_t slot = insn->from[k + 1];
+    if (insn->result_bytes == 4 && lanes == UINT32_MAX) {
+      const uint32_t *words = emu_words(w, slot);
+      uint32_t some = 0;
+      for (int lane = 0; lane < PTX_LANES; lane++) some |= words[lane] ^ words[first];
+      different |= some & matter;
+      continue;
+    }
+    const uint64_t one = source_bits(w, slot, insn->result_bytes, first);
+    for (uint32_t left = lanes; left; left &= left - 1) {
+      different |= (source_bits(w, slot, insn->result_bytes, emu_first_lane(left)) ^ one) & matter;
+    }
   }
-  return true;
+  return different == 0;
 }
 
 bool emu_store(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes) {
