@@ -135,6 +135,7 @@ static wb_status lower(wb_kernel *kernel, const wb_kernel_options *o, wb_error *
   const char *ptx = kernel->code.gpu.ptx;
   if (ptx != NULL) {
     report->instructions = wb_count_instructions(ptx, true);
+    report->code_bytes = (int64_t)strlen(ptx);
   } else if (kernel->code.assembly != NULL) {
     report->instructions = wb_count_instructions(kernel->code.assembly, false);
   }

@@ -47,7 +47,7 @@ typedef struct wb_kernel_report {
   const char *llvm_version;
   int32_t ops_built, ops_compiled; /* before and after passes */
   int32_t accesses, accesses_proven, accesses_promised, accesses_checked;
-  int64_t code_bytes;   /* of the object file */
+  int64_t code_bytes;   /* of the object file, or of the PTX */
   int64_t instructions; /* static; only with keep_text or for a GPU, else -1 */
   const char *origin;   /* "compiled", "interpreter", "bundle PATH" (bundle.h) */
   bool cached;          /* this call found it in the cache */

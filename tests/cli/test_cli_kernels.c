@@ -200,6 +200,60 @@ Test(kernels, a_bundle_replaces_the_code_generator) {
   scratch_free(folder);
 }
 
+/* On the emulated GPU, which takes PTX only: machine code that does not load is no obstacle. */
+Test(kernels, a_bundle_for_a_gpu) {
+  const char *emulator = getenv("WB_EMULATOR");
+  if (emulator == NULL) {
+    cr_skip_test("there is no emulator: run this through ctest");
+  }
+  char *folder = scratch_make();
+  char *bundle = format("%s/kernels", folder);
+  json_t *built = expect_json(
+      RUN("kernels", "build", "--capacity", "64", "--arch", "sm_90", "-o", bundle, "--json"), 0);
+  cr_expect_gt(number(built, "kernels"), 10);
+  json_decref(built);
+  setenv("WB_LLVM_MODULE", nowhere, 1);
+  setenv("WB_CUDART", emulator, 1);
+  setenv("WB_KERNELS", bundle, 1);
+  json_t *replay = expect_json(
+      RUN("replay", sample, "--capacity", "64", "--device", "cuda", "--to", "9:40", "--json"), 0);
+  unsetenv("WB_KERNELS");
+  json_t *reference = expect_json(
+      RUN("replay", sample, "--capacity", "64", "--engine", "reference", "--to", "9:40", "--json"),
+      0);
+  cr_expect_str_eq(text(replay, "state_hash"), text(reference, "state_hash"));
+  json_decref(replay);
+  json_decref(reference);
+  EXPECT_REFUSED(RUN("replay", sample, "--capacity", "64", "--device", "cuda"), "nonexistent",
+                 "WB_KERNELS names none");
+  free(bundle);
+  scratch_free(folder);
+}
+
+Test(kernels, machine_code_where_ptxas_is) {
+  char *folder = scratch_make();
+  setenv("WB_PTXAS", "/nonexistent/ptxas", 1);
+  json_t *built = expect_json(RUN("kernels", "build", "volume_at", "--capacity", "32", "--arch",
+                                  "sm_80,sm_90", "-o", folder, "--json"),
+                              0);
+  cr_expect_eq(number(built, "kernels"), 2);
+  cr_expect_eq(number(built, "cubins"), 0);
+  json_decref(built);
+  json_t *shown = expect_json(
+      RUN("kernels", "show", "volume_at", "--capacity", "32", "--arch", "sm_80", "--json"), 0);
+  const json_t *gpu = json_object_get(shown, "gpu");
+  cr_expect_eq(number(gpu, "sm"), 80);
+  cr_expect_gt(number(gpu, "warps"), 0);
+  cr_expect(json_is_null(json_object_get(gpu, "machine")));
+  json_decref(shown);
+  /* one that fails */
+  setenv("WB_PTXAS", "/bin/false", 1);
+  EXPECT_REFUSED(
+      RUN("kernels", "build", "volume_at", "--capacity", "32", "--arch", "sm_80", "-o", folder),
+      "/bin/false", "exit status 1", "volume_at 32");
+  scratch_free(folder);
+}
+
 Test(kernels, build_refuses) {
   EXPECT_REFUSED(RUN("kernels", "build"), "--output is missing");
   EXPECT_REFUSED(RUN("kernels", "list", "-o", "x"), "belongs to build");
