@@ -26,27 +26,58 @@ static const struct argp parser = {
            "Exit status: 0, or 2 if something could not be done.",
 };
 
+static void print_device(const wb_device_info *info) {
+  (void)printf("%-8s %s", info->name, info->description);
+  if (info->threads > 0) {
+    (void)printf(", %d threads", info->threads);
+  }
+  (void)putchar('\n');
+}
+
+/* Opens a device, shows it, closes it. */
+static wb_status show_device(const char *name, bool json, json_t *list, wb_error *error) {
+  wb_device *device = NULL;
+  WB_TRY(wb_device_open(name, &device, error));
+  wb_device_info info;
+  wb_device_describe(device, &info);
+  if (!json) {
+    print_device(&info);
+  }
+  (void)json_array_append_new(list, json_pack("{s:s,s:s,s:i,s:i,s:i}", "name", info.name,
+                                              "description", info.description, "threads",
+                                              (int)info.threads, "sm", (int)info.sm,
+                                              "multiprocessors", (int)info.multiprocessors));
+  wb_device_close(device);
+  return WB_OK;
+}
+
+/* GPUs are numbered without gaps: the first index that cannot be opened ends the list, and its error
+ * says why there are none. */
+static void show_gpus(bool json, json_t *list) {
+  enum { MOST = 64 };
+  for (int i = 0; i < MOST; i++) {
+    char name[16];
+    wb_error error;
+    (void)snprintf(name, sizeof name, "cuda:%d", i);
+    if (show_device(name, json, list, &error) != WB_OK) {
+      if (i == 0 && !json) {
+        (void)printf("%-8s not available: %s\n", "cuda", error.text);
+      }
+      return;
+    }
+  }
+}
+
 int cli_devices(int argc, char **argv) {
-  static const char *const names[] = {"cpu"};
   bool json = false;
   wb_error error;
   argp_parse(&parser, argc, argv, 0, NULL, &json);
   json_t *list = json_array();
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    wb_device *device = NULL;
-    if (wb_device_open(names[i], &device, &error) != WB_OK) {
-      json_decref(list);
-      return cli_fail(&error);
-    }
-    wb_device_info info;
-    wb_device_describe(device, &info);
-    if (!json) {
-      (void)printf("%-8s %s, %d threads\n", info.name, info.description, info.threads);
-    }
-    (void)json_array_append_new(list, json_pack("{s:s,s:s,s:i}", "name", info.name, "description",
-                                                info.description, "threads", (int)info.threads));
-    wb_device_close(device);
+  if (show_device("cpu", json, list, &error) != WB_OK) {
+    json_decref(list);
+    return cli_fail(&error);
   }
+  show_gpus(json, list);
   if (json) {
     return cli_print_json(list);
   }

@@ -11,6 +11,9 @@
 
 enum { RECORDS = 6000, TAPES = 3, LEVELS = 10 };
 
+/* An emulated GPU is slow: it gets a tenth of the records. */
+static int64_t part(int64_t records);
+
 typedef struct market {
   stream flow[TAPES];
   wb_tape *tapes[TAPES];
@@ -22,7 +25,7 @@ static market open_market(void) {
   for (int i = 0; i < TAPES; i++) {
     stream_options options = stream_options_default();
     options.seed = 40 + (uint64_t)i;
-    options.records = RECORDS + 100 * i;
+    options.records = part(RECORDS) + 100 * i;
     options.partial_percent = 30;
     cr_assert(stream_make(&options, &m.flow[i]));
     m.tapes[i] = wb_tape_new();
@@ -59,9 +62,20 @@ static void close_market(market *m) {
 /* A market that is closed where its block ends. */
 #define MARKET(name) market name __attribute__((cleanup(close_market))) = open_market()
 
+/* The same tests run on every device: $WB_TEST_DEVICE, else the CPU. */
+static const char *test_device(void) {
+  const char *name = getenv("WB_TEST_DEVICE");
+  return name != NULL && name[0] != '\0' ? name : "cpu";
+}
+
+static int64_t part(int64_t records) {
+  return strcmp(test_device(), "cpu") == 0 ? records : records / 10;
+}
+
 static wb_sim_config config_for(const market *m, int32_t books) {
   wb_sim_config config = wb_sim_config_default();
   config.books = books;
+  config.device = test_device();
   config.rules.capacity = 256;
   config.tapes = (const wb_tape *const *)m->tapes;
   config.tape_count = TAPES;
@@ -137,12 +151,12 @@ Test(sim, books_on_their_own_tapes_equal_the_reference) {
   wb_sim_config config = config_for(&m, 7);
   wb_sim *sim = make(&config);
   for (int32_t book = 0; book < 7; book++) {
-    load(sim, book, book % TAPES, 0, book == 6 ? 1234 : -1, NULL, 0);
+    load(sim, book, book % TAPES, 0, book == 6 ? part(1234) : -1, NULL, 0);
   }
   run(sim, 1000000);
   for (int32_t book = 0; book < 7; book++) {
     const wb_tape *tape = m.tapes[book % TAPES];
-    wb_reference *expected = reference_at(tape, book == 6 ? 1234 : tape->record_count);
+    wb_reference *expected = reference_at(tape, book == 6 ? part(1234) : tape->record_count);
     expect_equal(sim, book, expected);
     wb_sim_book view;
     cr_assert_eq(wb_sim_read_book(sim, book, &view, NULL), WB_OK);
@@ -159,7 +173,7 @@ Test(sim, threads_books_and_cuts_change_nothing) {
   wb_sim_config config = config_for(&m, 1);
   config.threads = 1;
   wb_sim *whole = make(&config);
-  run(whole, 4321);
+  run(whole, part(4321));
   hashes(whole, 1, &expected_book, &expected_state);
   static const int64_t steps[] = {1, 7, 32, 1000, 4321};
   for (int32_t threads = 1; threads <= 5; threads += 2) {
@@ -167,8 +181,8 @@ Test(sim, threads_books_and_cuts_change_nothing) {
       config = config_for(&m, 33);
       config.threads = threads;
       wb_sim *sim = make(&config);
-      for (int64_t done = 0; done < 4321; done += steps[s]) {
-        run(sim, steps[s] < 4321 - done ? steps[s] : 4321 - done);
+      for (int64_t done = 0, all = part(4321); done < all; done += steps[s]) {
+        run(sim, steps[s] < all - done ? steps[s] : all - done);
       }
       hashes(sim, 33, book, state);
       for (int i = 0; i < 33; i++) {
@@ -210,14 +224,14 @@ Test(sim, a_book_can_start_inside_its_tape) {
   wb_sim_config config = config_for(&m, 2);
   wb_sim *sim = make(&config);
   wb_order orders[512];
-  int64_t count = orders_at(m.tapes[1], 3000, orders, 512);
-  load(sim, 1, 1, 3000, 5000, orders, count);
+  int64_t count = orders_at(m.tapes[1], part(3000), orders, 512);
+  load(sim, 1, 1, part(3000), part(5000), orders, count);
   run(sim, 1000000);
   uint64_t book_hash;
   cr_assert_eq(wb_sim_hashes(sim, 1, 1, &book_hash, NULL, NULL), WB_OK);
   /* arrivals go on from the largest that rests, so only what rests can be compared */
   wb_order got[512], expected[512];
-  wb_reference *end = reference_at(m.tapes[1], 5000);
+  wb_reference *end = reference_at(m.tapes[1], part(5000));
   for (int side = 0; side < 2; side++) {
     int64_t resting;
     cr_assert_eq(wb_sim_orders(sim, 1, (wb_side)side, got, 512, &resting, NULL), WB_OK);
@@ -237,14 +251,14 @@ Test(sim, agents_orders_may_be_loaded_and_are_met) {
   wb_sim_config config = config_for(&m, 2);
   wb_sim *sim = make(&config);
   wb_order orders[513];
-  int64_t count = orders_at(m.tapes[0], 2000, orders, 512);
+  int64_t count = orders_at(m.tapes[0], part(2000), orders, 512);
   orders[count] = (wb_order){.ref = WB_REF_AGENT_FIRST + 5,
                              .price = orders[0].price, /* the best ask */
                              .qty = 40,
                              .arrival = 1 << 20,
                              .owner = 3,
                              .side = WB_SIDE_ASK};
-  load(sim, 0, 0, 2000, -1, orders, count + 1);
+  load(sim, 0, 0, part(2000), -1, orders, count + 1);
   wb_error error;
   cr_assert_eq(wb_sim_record(sim, WB_TRADES_OWNERS, 64, 0, 0, &error), WB_OK, "%s", error.text);
   run(sim, 1000000);
@@ -318,14 +332,14 @@ Test(sim, questions_to_all_books_have_the_references_answers) {
   wb_sim_config config = config_for(&m, 3);
   wb_sim *sim = make(&config);
   for (int32_t book = 0; book < 3; book++) {
-    load(sim, book, book, 0, 2500 + 100 * book, NULL, 0);
+    load(sim, book, book, 0, part(2500) + 100 * book, NULL, 0);
   }
   run(sim, 1000000);
   wb_level levels[3][2][LEVELS];
   wb_error error;
   cr_assert_eq(wb_sim_all_levels(sim, LEVELS, &levels[0][0][0], &error), WB_OK, "%s", error.text);
   for (int32_t book = 0; book < 3; book++) {
-    wb_reference *expected = reference_at(m.tapes[book], 2500 + 100 * book);
+    wb_reference *expected = reference_at(m.tapes[book], part(2500) + 100 * book);
     for (int side = 0; side < 2; side++) {
       wb_level level[LEVELS] = {0};
       (void)wb_reference_levels(expected, (wb_side)side, level, LEVELS);
@@ -350,7 +364,7 @@ Test(sim, a_clone_a_copy_and_a_restored_book_go_on_alike) {
   MARKET(m);
   wb_sim_config config = config_for(&m, 4);
   wb_sim *sim = make(&config), *other = make(&config);
-  run(sim, 1500);
+  run(sim, part(1500));
   uint8_t odd[4] = {0, 1, 0, 1}, first[4] = {1, 0, 0, 0};
   size_t bytes = wb_sim_state_bytes(sim, 2);
   unsigned char *saved = malloc(bytes);
@@ -388,7 +402,7 @@ Test(sim, a_damaged_state_is_refused_and_changes_nothing) {
   MARKET(m);
   wb_sim_config config = config_for(&m, 1);
   wb_sim *sim = make(&config);
-  run(sim, 1500);
+  run(sim, part(1500));
   size_t bytes = wb_sim_state_bytes(sim, 1);
   unsigned char *saved = malloc(bytes);
   wb_error error;
@@ -397,7 +411,7 @@ Test(sim, a_damaged_state_is_refused_and_changes_nothing) {
   hashes(sim, 1, &before, NULL);
   cr_assert_eq(wb_sim_restore(sim, NULL, saved, bytes - 64, &error), WB_ERROR_ARGUMENT);
   unsigned seed = 12345, refused = 0;
-  for (int i = 0; i < 3000; i++) {
+  for (int i = 0; i < part(3000); i++) {
     seed = seed * 1103515245u + 12345u;
     size_t bit = seed % (8 * bytes);
     saved[bit / 8] ^= (unsigned char)(1u << bit % 8);
@@ -416,7 +430,7 @@ Test(sim, a_damaged_state_is_refused_and_changes_nothing) {
     }
     saved[bit / 8] ^= (unsigned char)(1u << bit % 8);
   }
-  cr_assert_gt(refused, 1000);
+  cr_assert_gt(refused, part(1000));
   free(saved);
   wb_sim_free(sim);
 }
@@ -425,14 +439,14 @@ Test(sim, arrivals_are_renumbered_where_the_reference_does) {
   MARKET(m);
   wb_sim_config config = config_for(&m, 2);
   wb_sim *sim = make(&config);
-  run(sim, 1000);
+  run(sim, part(1000));
   wb_error error;
   cr_assert_eq(wb_sim_set_next_arrival(sim, 1, INT32_MAX - 20, &error), WB_OK, "%s", error.text);
   cr_assert_eq(wb_sim_set_next_arrival(sim, 0, 1, &error), WB_ERROR_ARGUMENT);
-  wb_reference *book = reference_at(m.tapes[0], 1000);
+  wb_reference *book = reference_at(m.tapes[0], part(1000));
   cr_assert_eq(wb_reference_set_next_arrival(book, INT32_MAX - 20, &error), WB_OK);
-  run(sim, 1000);
-  for (int32_t i = 1000; i < 2000; i++) {
+  run(sim, part(1000));
+  for (int32_t i = (int32_t)part(1000); i < 2 * part(1000); i++) {
     cr_assert_eq(wb_reference_apply(book, &m.tapes[0]->records[i], i, &error), WB_OK);
   }
   expect_equal(sim, 1, book);
