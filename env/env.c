@@ -387,6 +387,11 @@ wb_status wb_env_wait(wb_env *env, wb_error *error) {
   return env_report(env, wb_device_wait(env->device, &own), &own, error);
 }
 
+wb_status wb_env_use_stream(wb_env *env, void *stream, wb_error *error) {
+  wb_error own;
+  return env_report(env, wb_device_use_stream(env->device, stream, &own), &own, error);
+}
+
 static wb_status act(wb_env *env, const char *policy, int32_t group, wb_error *error) {
   int32_t which = POLICIES - 1;
   while (which >= 0 && (policy == NULL || strcmp(wb_env_policy_at(which), policy) != 0)) which--;

@@ -168,6 +168,12 @@ WB_API wb_status wb_env_reset(wb_env *env, const uint8_t *mask, const int32_t *w
  * been reset; an environment that has not is left alone and gets WB_ENV_ERROR_NOT_RESET. */
 WB_API wb_status wb_env_step(wb_env *env, wb_error *error);
 
+/* Queues resets, steps, policies and copies on a caller's stream from now on (a cudaStream_t); NULL: on
+ * the device's own again. A step, a policy and a reset can be captured into a CUDA graph, on such a
+ * stream or by wb_device_capture_begin; do each once before, so that it is compiled. WB_ERROR_STATE on
+ * a device without streams. */
+WB_API wb_status wb_env_use_stream(wb_env *env, void *stream, wb_error *error);
+
 /* Waits for everything queued. */
 WB_API wb_status wb_env_wait(wb_env *env, wb_error *error);
 

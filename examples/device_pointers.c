@@ -5,8 +5,9 @@
  *   device_pointers INPUT [device]
  *
  * Observations are written straight into a rollout [STEPS][N][A x F], at the slot that a counter on the
- * device names; the policy is a program of our own, compiled for the device, that reads that slot,
- * writes the environment's action buffer and moves the counter on. */
+ * device names; the policy is a program of our own, compiled for the device, that reads that slot and
+ * writes the environment's action buffer. Policy, counter and step are captured once as a graph and then
+ * only launched. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,23 +103,47 @@ static wb_status open_loop(loop *l, const wb_tape *const *tape, const char *devi
   return wb_env_observe_into(l->env, l->rollout, l->row, ENVS * l->row, l->slot, STEPS, error);
 }
 
-static wb_status run(loop *l, wb_error *error) {
-  WB_TRY(wb_env_reset(l->env, NULL, NULL, error)); /* observation 0 goes to slot 0 */
-  for (int step = 0; step < STEPS - 1; step++) {
-    WB_TRY(act(l, error));
-    WB_TRY(advance(l, error));
-    WB_TRY(wb_env_step(l->env, error));
-  }
-  /* only now does the host wait, and look */
-  float *seen = malloc(sizeof *seen * (size_t)(STEPS * ENVS * l->row));
+static wb_status one_round(loop *l, wb_error *error) {
+  WB_TRY(act(l, error));
+  WB_TRY(advance(l, error));
+  return wb_env_step(l->env, error);
+}
+
+/* The work of a round, kept by the device. */
+static wb_status capture(loop *l, wb_graph **graph, wb_error *error) {
+  WB_TRY(wb_device_capture_begin(l->device, error));
+  wb_status status = one_round(l, error);
+  wb_graph *kept = NULL;
+  wb_status ended = wb_device_capture_end(l->device, &kept, status == WB_OK ? error : NULL);
+  if (status == WB_OK && ended == WB_OK) *graph = kept;
+  return status == WB_OK ? ended : status;
+}
+
+static wb_status look(loop *l, wb_error *error) {
+  size_t bytes = sizeof(float) * (size_t)(STEPS * ENVS * l->row);
+  float *seen = malloc(bytes);
   if (seen == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "no memory");
-  wb_status status = wb_device_read(l->device, seen, l->rollout,
-                                    sizeof *seen * (size_t)(STEPS * ENVS * l->row), error);
+  wb_status status = wb_device_read(l->device, seen, l->rollout, bytes, error);
   for (int t = 0; status == WB_OK && t < STEPS; t += 10) {
     printf("slot %2d: environment 0 saw a spread of %g ticks\n", t,
            (double)seen[(int64_t)t * ENVS * l->row + 40]);
   }
   free(seen);
+  return status;
+}
+
+static wb_status run(loop *l, wb_error *error) {
+  wb_graph *graph = NULL;
+  WB_TRY(wb_env_reset(l->env, NULL, NULL, error)); /* its observation goes to slot 0 */
+  WB_TRY(one_round(l, error));
+  WB_TRY(capture(l, &graph, error));
+  wb_status status = WB_OK;
+  for (int step = 1; step < STEPS - 1 && status == WB_OK; step++) {
+    status = wb_graph_launch(graph, error);
+  }
+  /* only now does the host wait, and look */
+  if (status == WB_OK) status = look(l, error);
+  wb_graph_free(graph);
   return status;
 }
 
