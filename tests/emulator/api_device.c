@@ -21,13 +21,13 @@ static cudaError_t check_device(int device) {
 cudaError_t cudaSetDevice(int device) {
   EMU_ENTER();
   const cudaError_t error = check_device(device);
-  if (error == cudaSuccess) emu.device = device;
+  if (error == cudaSuccess) emu_mine.device = device;
   return emu_leave(error);
 }
 
 cudaError_t cudaGetDevice(int *device) {
   EMU_ENTER();
-  *device = emu.device;
+  *device = emu_mine.device;
   return emu_leave(cudaSuccess);
 }
 
@@ -109,7 +109,7 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int bytes, int device) {
 
 /* what must not happen while a stream is being captured breaks the capture */
 static cudaError_t check_no_capture(void) {
-  if (!emu_is_capturing(emu.device)) return cudaSuccess;
+  if (!emu_is_capturing(emu_mine.device)) return cudaSuccess;
   for (cudaStream_t s = emu.streams; s; s = s->next) s->invalid = s->invalid || s->graph;
   return emu_refuse(cudaErrorStreamCaptureUnsupported, "a stream is being captured");
 }
@@ -118,7 +118,7 @@ cudaError_t cudaDeviceSynchronize(void) {
   EMU_ENTER();
   cudaError_t error = check_no_capture();
   if (error == cudaSuccess) {
-    emu_run_device(emu.device);
+    emu_run_device(emu_mine.device);
     error = emu.sticky;
   }
   return emu_leave(error);
@@ -128,7 +128,7 @@ cudaError_t cudaDeviceSynchronize(void) {
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
   EMU_ENTER();
-  const emu_memory *memory = emu_device_memory(emu.device);
+  const emu_memory *memory = emu_device_memory(emu_mine.device);
   if (!memory) return emu_leave(cudaErrorMemoryAllocation);
   *total = memory->total;
   *available = memory->total - memory->used;
@@ -138,7 +138,7 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
 static cudaError_t allocate(void **out, size_t bytes) {
   if (!out) return emu_refuse(cudaErrorInvalidValue, "no place for the pointer");
   *out = NULL;
-  emu_memory *memory = emu_device_memory(emu.device);
+  emu_memory *memory = emu_device_memory(emu_mine.device);
   if (!memory) return cudaErrorMemoryAllocation;
   if (bytes == 0) return cudaSuccess;
   uint64_t address = 0;
@@ -146,7 +146,7 @@ static cudaError_t allocate(void **out, size_t bytes) {
   case EMU_GRANTED: *out = (void *)(uintptr_t)address; return cudaSuccess;
   case EMU_FULL:
     return emu_refuse(cudaErrorMemoryAllocation,
-                      "device %d: %zu bytes asked for, %llu of %llu free", emu.device, bytes,
+                      "device %d: %zu bytes asked for, %llu of %llu free", emu_mine.device, bytes,
                       (unsigned long long)(memory->total - memory->used),
                       (unsigned long long)memory->total);
   case EMU_NO_HOST_MEMORY: break;

@@ -166,7 +166,7 @@ static cudaError_t load(cudaLibrary_t *out, const char *code) {
     return emu_refuse(cudaErrorMemoryAllocation, "no host memory");
   }
   emu_instance *on;
-  cudaError_t error = emu_instance_of(library, emu.device, &on);
+  cudaError_t error = emu_instance_of(library, emu_mine.device, &on);
   if (error == cudaSuccess) error = make_kernels(library, &on->module);
   if (error != cudaSuccess) {
     emu_free_library(library);
@@ -236,7 +236,7 @@ cudaError_t cudaLibraryGetGlobal(void **out, size_t *bytes, cudaLibrary_t librar
     return emu_leave(emu_refuse(cudaErrorInvalidResourceHandle, "no library"));
   }
   emu_instance *on;
-  const cudaError_t error = emu_instance_of(library, emu.device, &on);
+  const cudaError_t error = emu_instance_of(library, emu_mine.device, &on);
   if (error != cudaSuccess) return emu_leave(error);
   for (int32_t k = 0; k < on->module.variable_count; k++) {
     const ptx_variable *v = &on->module.variables[k];
@@ -267,13 +267,13 @@ static cudaError_t find_kernel(const void *handle, cudaKernel_t *kernel, const p
   }
   *kernel = (cudaKernel_t)(uintptr_t)handle;
   emu_instance *on;
-  const cudaError_t error = emu_instance_of((*kernel)->library, emu.device, &on);
+  const cudaError_t error = emu_instance_of((*kernel)->library, emu_mine.device, &on);
   if (error == cudaSuccess) *code = &on->module.kernels[(*kernel)->index];
   return error;
 }
 
 static int max_dynamic(cudaKernel_t kernel, const ptx_kernel *code) {
-  const int set = kernel->max_dynamic[emu.device];
+  const int set = kernel->max_dynamic[emu_mine.device];
   const int standard = 49152 - (int)code->shared_bytes;
   return set >= 0 ? set : standard > 0 ? standard : 0;
 }
@@ -300,7 +300,7 @@ cudaError_t cudaFuncSetAttribute(const void *handle, enum cudaFuncAttribute whic
                                 "kernel %s: %d bytes of dynamic shared memory of at most %lld",
                                 kernel->name, value, (long long)most));
   }
-  kernel->max_dynamic[emu.device] = value;
+  kernel->max_dynamic[emu_mine.device] = value;
   return emu_leave(cudaSuccess);
 }
 
@@ -316,7 +316,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *ha
   out->localSizeBytes = code->local_bytes;
   out->maxThreadsPerBlock = code->max_threads ? code->max_threads : EMU_WARP_THREADS_MAX;
   out->numRegs = emu.settings.registers;
-  out->ptxVersion = kernel->library->on[emu.device].module.target;
+  out->ptxVersion = kernel->library->on[emu_mine.device].module.target;
   out->binaryVersion = emu.settings.sm;
   out->maxDynamicSharedSizeBytes = max_dynamic(kernel, code);
   out->preferredShmemCarveout = -1;
@@ -383,7 +383,7 @@ static cudaError_t launch(const void *handle, dim3 grid, dim3 block, void **argu
   cudaError_t error = find_kernel(handle, &kernel, &code);
   if (error != cudaSuccess) return error;
   cudaStream_t stream = emu_stream_of(stream_handle);
-  if (!stream || stream->device != emu.device) {
+  if (!stream || stream->device != emu_mine.device) {
     return emu_refuse(cudaErrorInvalidResourceHandle, "kernel %s: %s", kernel->name,
                       stream ? "the stream is of another device" : "no stream");
   }

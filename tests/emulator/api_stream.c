@@ -14,7 +14,7 @@ static cudaError_t create_stream(cudaStream_t *out, bool blocking) {
   if (!out) return emu_refuse(cudaErrorInvalidValue, "no place for the handle");
   if (!stream) return emu_refuse(cudaErrorMemoryAllocation, "no host memory");
   stream->id = emu.next_stream_id++;
-  stream->device = emu.device;
+  stream->device = emu_mine.device;
   stream->blocking = blocking;
   stream->last = &stream->first;
   stream->next = emu.streams;
@@ -194,7 +194,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     if (s->id == event->stream_id) emu_run_stream(s, s->done + 1);
   }
   if (!emu_is_done(event->stream_id, event->ticket)) {
-    cudaStream_t standard = &emu.devices[emu.device].stream;
+    cudaStream_t standard = &emu.devices[emu_mine.device].stream;
     if (standard->id == event->stream_id) emu_run_stream(standard, standard->done + 1);
   }
   return emu_leave(emu.sticky != cudaSuccess ? emu.sticky : cudaErrorNotReady);

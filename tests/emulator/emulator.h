@@ -29,7 +29,8 @@
  *   FAULT_LAUNCH     "N=CODE": the N-th kernel that is run ends with the sticky error CODE
  *   INSTRUCTIONS     warp instructions a launch may take before it counts as hung (1e12)
  *
- * One thread at a time may call in; the CUDA functions take a lock themselves. */
+ * Every function may be called from any thread; they take turns. As with the real runtime, the current
+ * device and the last error are each thread's own. */
 #ifndef WB_TESTS_EMULATOR_H
 #define WB_TESTS_EMULATOR_H
 
@@ -92,6 +93,7 @@ typedef struct wb_emulator_counts {
   int64_t global_requests, global_sectors; /* accesses of a warp; 32-byte sectors they touched */
   int64_t shared_requests, shared_passes;  /* passes: as many as the busiest bank needs */
   int64_t shared_conflicts;                /* passes beyond those the width of the access needs */
+  double class_cycles[WB_EMULATOR_CLASS_COUNT]; /* sm_cycles by class */
 } wb_emulator_counts;
 
 /* Counters since the last reset of counters, of one kernel name or (NULL) of all. False: no such. */

@@ -136,11 +136,12 @@ static uint8_t *reach_shadowed(emu_machine *m, emu_warp *w, const ptx_insn *insn
                                const uint8_t *value) {
   const ptx_space kind = space->base ? PTX_GLOBAL : PTX_SHARED;
   const uint64_t size = space->base ? space->size : m->shared_bytes;
-  uint8_t *state = space->state + offset;
-  if (offset >= size || bytes > size - offset || !all_have(state, bytes, EMU_ALLOCATED)) {
+  const bool inside = offset < size && bytes <= size - offset;
+  if (!inside || !all_have(space->state + offset, bytes, EMU_ALLOCATED)) {
     fault_outside(m, w, insn, lanes, kind, space->base + offset, bytes);
     return NULL;
   }
+  uint8_t *state = space->state + offset;
   if (use != EMU_WRITE && m->rules.unwritten && !all_have(state, bytes, EMU_WRITTEN)) {
     emu_fault(m, w, insn, lanes, cudaErrorLaunchFailure,
               "%u bytes at %s address 0x%llx are read and were never written", bytes,

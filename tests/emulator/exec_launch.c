@@ -284,7 +284,9 @@ static void sum_counts(emu_machine *m) {
     const ptx_insn *insn = &m->kernel->code[k];
     counts->instructions += m->issued[k];
     counts->classes[insn->cost_class] += m->issued[k];
-    counts->sm_cycles += (double)m->issued[k] * (double)insn->weight + m->extra[k];
+    const double cycles = (double)m->issued[k] * (double)insn->weight + m->extra[k];
+    counts->class_cycles[insn->cost_class] += cycles;
+    counts->sm_cycles += cycles;
   }
 }
 

@@ -190,6 +190,8 @@ static void elect(emu_warp *w, const ptx_insn *insn, uint32_t group) {
 
 /* ---- barriers ---- */
 
+/* a barrier of a part of the lanes orders, in this account, all of them: where lanes may part, hazards
+ * across it go unseen */
 static bool warp_barrier(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes) {
   if (lanes != w->live && !m->rules.divergence) {
     return emu_fault(m, w, insn, lanes, cudaErrorLaunchFailure,

@@ -253,6 +253,47 @@ static wb_status read_compare(reader *r, const statement *s, const char *mnemoni
   return WB_OK;
 }
 
+/* set.CMP[.ftz].RESULT.TYPE d, a, b: all ones or zero, or 1.0 or 0 */
+static void set_lane(const ptx_insn *insn, uint8_t *registers, unsigned lane) {
+  const bool holds = insn->run_bits(insn, registers, lane, lane + 1) >> lane & 1;
+  PUT_u32(registers + insn->to[0], lane, holds ? (insn->type == PTX_F32 ? 0x3f800000 : ~0u) : 0);
+}
+static void set_warp(const ptx_insn *insn, uint8_t *registers) {
+  for (unsigned lane = 0; lane < PTX_LANES; lane++) set_lane(insn, registers, lane);
+}
+
+static wb_status read_set(reader *r, const statement *s, const char *mnemonic) {
+  char compare[16] = "", result[16] = "", type[16] = "", key[40];
+  const char *at = mnemonic + 4;
+  ptx_insn insn = {
+      .kind = PTX_DO_ALU, .result_bytes = 4, .run_warp = set_warp, .run_lane = set_lane};
+  next_mark(&at, compare, sizeof compare);
+  next_mark(&at, result, sizeof result);
+  if (strcmp(result, "ftz") == 0) {
+    insn.flags |= PTX_FLAG_FLUSH;
+    next_mark(&at, result, sizeof result);
+  }
+  next_mark(&at, type, sizeof type);
+  snprintf(key, sizeof key, "%s.%s", compare, type);
+  const ptx_alu *row = ptx_alu_find(key, strlen(key));
+  const ptx_type source = ptx_type_of(type, strlen(type));
+  insn.type = (uint8_t)ptx_type_of(result, strlen(result));
+  const bool known = insn.type == PTX_U32 || insn.type == PTX_S32 || insn.type == PTX_F32;
+  if (!row || !row->bits || !known || *at)
+    return reader_fail(r, "unknown instruction %s", mnemonic);
+  if (s->count != 3) return reader_fail(r, "%s with %d operands", mnemonic, s->count);
+  insn.run_bits = row->bits;
+  WB_TRY(read_target(r, &s->operands[0], PTX_U32, &insn.to[0], NULL));
+  WB_TRY(read_source(r, &s->operands[1], source, &insn.from[0]));
+  WB_TRY(read_source(r, &s->operands[2], source, &insn.from[1]));
+  ptx_cost(&insn, mnemonic);
+  ptx_insn *added = add_insn(r, s);
+  if (!added) return no_memory(r);
+  insn.line = added->line, insn.join = insn.target = -1;
+  *added = insn;
+  return WB_OK;
+}
+
 /* ---- everything else that has a row ---- */
 
 /* the row of a mnemonic, from the tables or made for it; the instruction holds what is special */
@@ -339,6 +380,7 @@ wb_status read_insn(reader *r, statement *s) {
   WB_TRY(read_memory_insn(r, s, &known));
   if (known) return WB_OK;
   if (strncmp(mnemonic, "setp.", 5) == 0) return read_compare(r, s, mnemonic);
+  if (strncmp(mnemonic, "set.", 4) == 0) return read_set(r, s, mnemonic);
   if (strncmp(mnemonic, "mov.", 4) == 0 && s->count == 2 &&
       (s->operands[0].kind == OPERAND_VECTOR || s->operands[1].kind == OPERAND_VECTOR)) {
     return read_parts_move(r, s, ptx_type_of(mnemonic + 4, strlen(mnemonic + 4)));

@@ -106,10 +106,10 @@ text take_word(reader *r) {
 wb_status skip_braces(reader *r) {
   for (int depth = 1; depth > 0;) {
     skip_blank(r);
-    if (*r->at == 0) return reader_fail(r, "the text ends inside braces");
     if (*r->at == '"') {
       for (r->at++; *r->at && *r->at != '"'; r->at++) {}
     }
+    if (*r->at == 0) return reader_fail(r, "the text ends inside braces");
     depth += (*r->at == '{') - (*r->at == '}');
     r->at++;
   }

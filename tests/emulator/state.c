@@ -8,6 +8,7 @@
 #include <string.h>
 
 emu_state emu;
+_Thread_local emu_thread emu_mine;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- settings ---- */
@@ -226,12 +227,13 @@ cudaError_t emu_enter(const char *function) {
                       function, s->driver, s->runtime);
   }
   if (s->devices == 0) return emu_refuse(cudaErrorNoDevice, "%s: there is no device", function);
+  if (emu_mine.device >= s->devices) emu_mine.device = 0; /* the settings have changed */
   return cudaSuccess;
 }
 
 cudaError_t emu_leave(cudaError_t error) {
   /* that work is not done yet is an answer, no error */
-  if (error != cudaSuccess && error != cudaErrorNotReady) emu.last = error;
+  if (error != cudaSuccess && error != cudaErrorNotReady) emu_mine.last = error;
   pthread_mutex_unlock(&lock);
   return error;
 }
@@ -239,8 +241,8 @@ cudaError_t emu_leave(cudaError_t error) {
 cudaError_t cudaGetLastError(void) {
   pthread_mutex_lock(&lock);
   make_ready();
-  const cudaError_t error = emu.sticky != cudaSuccess ? emu.sticky : emu.last;
-  emu.last = cudaSuccess;
+  const cudaError_t error = emu.sticky != cudaSuccess ? emu.sticky : emu_mine.last;
+  emu_mine.last = cudaSuccess;
   pthread_mutex_unlock(&lock);
   return error;
 }
@@ -248,7 +250,7 @@ cudaError_t cudaGetLastError(void) {
 cudaError_t cudaPeekAtLastError(void) {
   pthread_mutex_lock(&lock);
   make_ready();
-  const cudaError_t error = emu.sticky != cudaSuccess ? emu.sticky : emu.last;
+  const cudaError_t error = emu.sticky != cudaSuccess ? emu.sticky : emu_mine.last;
   pthread_mutex_unlock(&lock);
   return error;
 }
@@ -357,6 +359,7 @@ static void start_again(void) {
   emu_settings settings = emu.settings;
   free_everything();
   memset(&emu, 0, sizeof emu);
+  emu_mine = (emu_thread){0, cudaSuccess};
   for (int k = 0; k < settings.injection_count; k++) settings.injections[k].seen = 0;
   settings.fault_launch.seen = 0;
   emu.settings = settings;
@@ -410,6 +413,7 @@ static void add_counts(wb_emulator_counts *to, const wb_emulator_counts *from) {
   to->shared_requests += from->shared_requests;
   to->shared_passes += from->shared_passes;
   to->shared_conflicts += from->shared_conflicts;
+  for (int k = 0; k < WB_EMULATOR_CLASS_COUNT; k++) to->class_cycles[k] += from->class_cycles[k];
 }
 
 bool emu_tally_add(const char *kernel, const wb_emulator_counts *counts) {

@@ -148,8 +148,7 @@ typedef struct emu_state {
   bool ready;
   emu_settings settings;
   emu_device devices[EMU_DEVICES];
-  int device; /* the current one */
-  cudaError_t last, sticky;
+  cudaError_t sticky; /* of a failure that ended everything */
   char message[1280];
   int64_t launches;
   uint64_t next_stream_id;
@@ -163,6 +162,14 @@ typedef struct emu_state {
 } emu_state;
 
 extern emu_state emu;
+
+/* What each thread has for itself. */
+typedef struct emu_thread {
+  int device; /* the current one */
+  cudaError_t last;
+} emu_thread;
+
+extern _Thread_local emu_thread emu_mine;
 
 /* ---- state.c ---- */
 

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -546,8 +547,43 @@ Test(failures, have_names_and_texts) {
   cr_assert_str_eq(cudaGetErrorName((cudaError_t)12345), "unrecognized error code");
 }
 
-Test(failures, a_setting_of_the_environment_that_makes_no_sense, .init = harness_start) {
-  /* seen by a new process: this test runs in one of its own */
+/* settings of the environment count from the first call; each test is a process of its own */
+Test(failures, settings_of_the_environment) {
+  int count;
+  setenv("WB_EMULATOR_DEVICES", "5", 1);
+  MUST(cudaGetDeviceCount(&count));
+  cr_assert_eq(count, 5);
   setenv("WB_EMULATOR_MODE", "backwards", 1);
   cr_assert_not(wb_emulator_set("MODE", NULL));
+}
+
+Test(failures, a_setting_that_makes_no_sense_is_no_device) {
+  int count = 3;
+  setenv("WB_EMULATOR_MODE", "backwards", 1);
+  EXPECT(cudaErrorInitializationError, cudaGetDeviceCount(&count));
+  cr_assert_eq(count, 0);
+  cr_assert_str_eq(wb_emulator_message(), "WB_EMULATOR_MODE=backwards is not understood");
+}
+
+static void *other_thread(void *device_count) {
+  int device;
+  MUST(cudaGetDevice(&device));
+  *(int *)device_count = device;
+  return cudaPeekAtLastError() == cudaSuccess ? device_count : NULL;
+}
+
+Test(devices, each_thread_has_its_own, .init = harness_start, .fini = harness_end) {
+  cr_assert(wb_emulator_set("DEVICES", "2"));
+  int seen = 9;
+  void *result = NULL;
+  pthread_t thread;
+  MUST(cudaSetDevice(1));
+  EXPECT(cudaErrorInvalidDevice, cudaSetDevice(7));
+  cr_assert_eq(pthread_create(&thread, NULL, other_thread, &seen), 0);
+  cr_assert_eq(pthread_join(thread, &result), 0);
+  cr_assert_eq(seen, 0);
+  cr_assert_eq(result, &seen, "the last error is that of the other thread");
+  MUST(cudaGetDevice(&seen));
+  cr_assert_eq(seen, 1);
+  cr_assert_eq(cudaGetLastError(), cudaErrorInvalidDevice);
 }

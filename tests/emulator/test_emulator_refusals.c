@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* a kernel "k" of one pointer, %rd1: its body may use what is declared here */
@@ -374,6 +375,97 @@ Test(refusals, settings_can_look_away) {
   cr_assert_not(wb_emulator_set("HAZARDS", "perhaps"));
   cr_assert_not(wb_emulator_set("HAZARD", "ignore"));
   cr_assert_not(wb_emulator_set("MODE", "lanes"));
+  harness_end();
+}
+
+/* with hazards unseen, a missing barrier changes what lanes that run alone compute */
+Test(refusals, order_of_lanes_shows_in_the_result) {
+  static const char load[] = "ld.global.u32 %r6, [%rd1];\nadd.s32 %r6, %r6, 1;\n";
+  static const char store[] = "st.global.u32 [%rd1], %r6;";
+  for (int with = 0; with < 2; with++) {
+    uint32_t result[2];
+    for (int mode = 0; mode < 2; mode++) {
+      char body[256];
+      snprintf(body, sizeof body, "%s%s%s", load, with ? "bar.warp.sync -1;\n" : "", store);
+      harness_start();
+      cr_assert(wb_emulator_set("HAZARDS", "ignore"));
+      cr_assert(wb_emulator_set("MODE", mode ? "lanes:8" : "warp"));
+      cudaLibrary_t library;
+      MUST(cudaLibraryLoadData(&library, with_body(body), NULL, NULL, 0, NULL, NULL, 0));
+      void *memory = harness_put(NULL, 4096), *arguments[] = {&memory};
+      harness_launch(harness_kernel(library, "k"), (dim3){1, 1, 1}, (dim3){32, 1, 1}, 0, arguments);
+      harness_get(&result[mode], memory, 4);
+    }
+    cr_assert_eq(result[0], 1);
+    cr_assert_eq(result[1], with ? 1 : 32);
+  }
+  harness_end();
+}
+
+static uint32_t random_state = 99;
+static uint32_t random_u32(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 17;
+  random_state ^= random_state << 5;
+  return random_state;
+}
+
+/* a text with a few characters, digits or lines changed */
+static void damage(char *at, size_t length) {
+  const size_t place = random_u32() % length, other = random_u32() % length;
+  switch (random_u32() % 4) {
+  case 0: at[place] = (char)(1 + random_u32() % 127); break;
+  case 1: at[place] = '\0'; break;
+  case 2:
+    for (size_t k = place; k < length; k++) {
+      if (at[k] < '0' || at[k] > '9') continue;
+      at[k] = (char)('0' + random_u32() % 10);
+      break;
+    }
+    break;
+  default:
+    for (size_t k = 0; k < 40 && place + k < length && other + k < length; k++)
+      at[place + k] = at[other + k];
+    break;
+  }
+}
+
+/* what it computes does not matter; it must end, with a refusal or without */
+static void run_damaged(cudaLibrary_t library) {
+  cudaKernel_t kernel;
+  int32_t count = 20;
+  if (cudaLibraryGetKernel(&kernel, library, "machine") != cudaSuccess) return;
+  void *a = harness_put(NULL, 4096), *b = harness_put(NULL, 4096), *c = harness_put(NULL, 4096);
+  void *arguments[16] = {&a, &b, &c, &count, &a, &b, &c, &count,
+                         &a, &b, &c, &count, &a, &b, &c, &count};
+  if (cudaLaunchKernel(kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, arguments, 128, NULL) ==
+      cudaSuccess) {
+    cudaDeviceSynchronize();
+  }
+}
+
+Test(refusals, damaged_texts_are_refused_or_run) {
+  cr_assert(wb_emulator_set("INSTRUCTIONS", NULL));
+  char *whole = harness_text("sample.ptx");
+  const size_t length = strlen(whole);
+  char *changed = malloc(length + 1);
+  cr_assert(changed);
+  int ran = 0;
+  for (int k = 0; k < 400; k++) {
+    memcpy(changed, whole, length + 1);
+    for (uint32_t n = 1 + random_u32() % 3; n > 0; n--) damage(changed, length);
+    harness_start();
+    cr_assert(wb_emulator_set("INSTRUCTIONS", "20000"));
+    cr_assert(wb_emulator_set("MODE", k & 1 ? "lanes:2" : "warp"));
+    cudaLibrary_t library;
+    if (cudaLibraryLoadData(&library, changed, NULL, NULL, 0, NULL, NULL, 0) != cudaSuccess)
+      continue;
+    run_damaged(library);
+    ran++;
+  }
+  cr_assert_gt(ran, 20);
+  free(changed);
+  free(whole);
   harness_end();
 }
 

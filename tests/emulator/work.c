@@ -18,7 +18,7 @@ emu_work *emu_new_work(emu_work_kind kind, size_t data_bytes) {
   emu_work *work = calloc(1, sizeof *work + data_bytes);
   if (work) {
     work->kind = kind;
-    work->device = emu.device;
+    work->device = emu_mine.device;
     work->data_bytes = data_bytes;
   }
   return work;
@@ -189,9 +189,10 @@ static void run_work(const emu_work *work) {
 
 cudaStream_t emu_stream_of(cudaStream_t handle) {
   if (!handle || handle == (cudaStream_t)(uintptr_t)1) { /* the legacy default stream by its name */
-    cudaStream_t s = &emu.devices[emu.device].stream;
+    cudaStream_t s = &emu.devices[emu_mine.device].stream;
     if (!s->id) {
-      *s = (struct CUstream_st){.id = emu.next_stream_id++, .device = emu.device, .blocking = true};
+      *s = (struct CUstream_st){
+          .id = emu.next_stream_id++, .device = emu_mine.device, .blocking = true};
       s->last = &s->first;
     }
     return s;
