@@ -136,7 +136,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   case KEY_SNAPSHOT:
     c->snapshot_messages = small(state, "snapshot-messages", argument, 1, INT32_MAX);
     return 0;
-  case KEY_LEVELS: c->levels = small(state, "levels", argument, 1, WB_ENV_LEVELS_MAX); return 0;
+  case KEY_LEVELS: c->levels = small(state, "levels", argument, 0, WB_ENV_LEVELS_MAX); return 0;
   case KEY_SET: add_setting(line, state, argument); return 0;
   case KEY_POLICY: line->policies = argument; return 0;
   case KEY_DEVICE: c->device = argument; return 0;

@@ -55,7 +55,7 @@ static wb_status check_config(const wb_env_config *c, wb_error *error) {
     int64_t given, least, most;
   } ranges[] = {
       {"envs", c->envs, 1, WB_ENV_ENVS_MAX},
-      {"levels", c->levels, 1, WB_ENV_LEVELS_MAX},
+      {"levels", c->levels, 0, WB_ENV_LEVELS_MAX},
       {"agent_groups", c->agent_groups, 1, WB_ENV_GROUPS_MAX},
       {"clock", (int64_t)c->clock, 0, WB_ENV_CLOCK_FILL},
       {"autoreset", (int64_t)c->autoreset, 0, WB_ENV_AUTORESET_DISABLED},

@@ -133,7 +133,7 @@ typedef struct wb_env_config {
   int32_t episode_seconds;  /* market time of an episode; 0: no such end */
   wb_env_autoreset autoreset;
   wb_env_windows windows;
-  int32_t levels; /* observed, a side: 1..WB_ENV_LEVELS_MAX */
+  int32_t levels; /* observed, a side: 0..WB_ENV_LEVELS_MAX */
   uint64_t seed;  /* of the run */
 
   /* for tests and debugging: keep the last episode's records, in the order in which they acted */

@@ -102,6 +102,7 @@ static void observe_levels(world *k, const scene *s) {
 /* ---- market ---- */
 
 static val imbalance(world *k, const scene *s) {
+  if (k->env->levels == 0) return f32(0.0f);
   array seen = k->buffers[BUFFER_OBSERVATION];
   val bid = load_in(seen, add(s->origin, 1)), ask = load_in(seen, add(s->origin, 3));
   val sum = add(bid, ask);

@@ -483,7 +483,7 @@ Test(refused, configurations_out_of_range_name_the_field) {
   BAD_CONFIG(c.size = 8, "size");
   BAD_CONFIG(c.envs = 0, "envs");
   BAD_CONFIG(c.envs = WB_ENV_ENVS_MAX + 1, "envs");
-  BAD_CONFIG(c.levels = 0, "levels");
+  BAD_CONFIG(c.levels = -1, "levels");
   BAD_CONFIG(c.levels = 51, "levels");
   BAD_CONFIG(c.tape_count = 0, "tapes");
   BAD_CONFIG(c.tapes = NULL, "tapes");
