@@ -33,7 +33,7 @@ static const wb_env_parameter parameters[PARAMETERS] = {
     [UNIT] = {"unit", "shares", "discrete actions trade 1, 2 or 5 of them", WB_ENV_I32, 10, 1,
               200000},
     [PASSIVE_TICKS] = {"passive_ticks", "ticks",
-                       "the passive price is so far behind the near touch", WB_ENV_I32, 2, 0,
+                       "the passive price is so far behind the near touch", WB_ENV_I32, 1, 0,
                        100000},
     [LAMBDA] = {"lambda", "", "weight of the drift in the reward", WB_ENV_F32, 1, 0, 1000},
     [REWARD_SCALE] = {"reward_scale", "price units x shares", "the reward is divided by it",

@@ -234,7 +234,7 @@ Test(faults, more_than_remains_is_cut_where_it_was_meant) {
     MUST(wb_env_step(s.env, error));
     wb_order order = own_order(&s, WB_SIDE_ASK);
     cr_assert_eq(order.qty, 15);
-    cr_assert_eq(order.price, price_in(&s, 4));
+    cr_assert_eq(order.price, price_in(&s, 3));
     cr_assert_eq(account_of(&s).volume, 0);
     close_scene(&s);
   }
