@@ -121,32 +121,66 @@ static char *store_name(const char *folder, const char *member) {
   return path;
 }
 
+static void free_names(char **names, int32_t count) {
+  for (int32_t i = 0; names != NULL && i < count; i++) {
+    free(names[i]);
+  }
+  free(names);
+}
+
+/* One store's path for each day. Days in different folders of an archive may share a name: then the
+ * later store would replace the earlier one. */
+static wb_status store_names(const arguments *line, const wb_input_list *list, char ***names,
+                             wb_error *error) {
+  char **made = calloc((size_t)list->count + 1, sizeof *made);
+  wb_status status = WB_OK;
+  *names = made;
+  for (int32_t i = 0; i < list->count && status == WB_OK; i++) {
+    if (made != NULL) {
+      made[i] = store_name(line->output, list->entries[i].message_name);
+    }
+    if (made == NULL || made[i] == NULL) {
+      status = WB_FAIL(error, WB_ERROR_MEMORY, "no memory for the names of the stores");
+    }
+    for (int32_t j = 0; j < i && status == WB_OK; j++) {
+      if (strcmp(made[j], made[i]) == 0) {
+        status = WB_FAIL(error, WB_ERROR_ARGUMENT,
+                         "%s: --all: expected a name of its own for each store, got %s for %s and "
+                         "%s: convert them one by one with --member",
+                         line->input.path, made[i], list->entries[j].message_name,
+                         list->entries[i].message_name);
+      }
+    }
+  }
+  return status;
+}
+
+static int make_folder(const char *path) {
+  wb_error error;
+  if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+    (void)WB_FAIL(&error, WB_ERROR_IO, "%s: cannot make the folder: %s", path, strerror(errno));
+    return cli_fail(&error);
+  }
+  return CLI_OK;
+}
+
 static int convert_all(const arguments *line) {
   wb_error error;
   wb_input_list list;
   if (wb_input_list_read(line->input.path, &list, &error) != WB_OK) {
     return cli_fail(&error);
   }
-  int status = CLI_OK;
-  if (mkdir(line->output, 0777) != 0 && errno != EEXIST) {
-    (void)WB_FAIL(&error, WB_ERROR_IO, "%s: cannot make the folder: %s", line->output,
-                  strerror(errno));
-    status = cli_fail(&error);
-  }
+  char **names = NULL;
+  int status = store_names(line, &list, &names, &error) == WB_OK ? make_folder(line->output)
+                                                                 : cli_fail(&error);
   for (int32_t i = 0; i < list.count && status == CLI_OK; i++) {
     cli_input day = line->input;
-    char *path = store_name(line->output, list.entries[i].message_name);
     if (list.count > 1) {
       day.options.member = list.entries[i].message_name;
     }
-    if (path == NULL) {
-      (void)WB_FAIL(&error, WB_ERROR_MEMORY, "no memory for the name of a store");
-      status = cli_fail(&error);
-    } else {
-      status = convert_day(&day, path);
-    }
-    free(path);
+    status = convert_day(&day, names[i]);
   }
+  free_names(names, list.count);
   wb_input_list_free(&list);
   return status;
 }

@@ -179,6 +179,17 @@ static void join_names(const wb_input_list *list, char *text, size_t room) {
   }
 }
 
+/* The day whose name `member` is, not only a part: that of A is a part of AA's. NULL if none is. */
+static const wb_input_entry *named_day(const wb_input_list *list, const char *member) {
+  const wb_input_entry *found = NULL;
+  for (int32_t i = list->count - 1; member != NULL && i >= 0; i--) {
+    if (strcmp(list->entries[i].message_name, member) == 0) {
+      found = &list->entries[i];
+    }
+  }
+  return found;
+}
+
 /* The one day that `member` names, or the only one. */
 static wb_status choose_day(const char *path, const wb_input_list *list, const char *member,
                             const wb_input_entry **chosen, wb_error *error) {
@@ -188,7 +199,10 @@ static wb_status choose_day(const char *path, const wb_input_list *list, const c
     return WB_FAIL(error, WB_ERROR_FORMAT,
                    "%s: expected a member with \"message\" in its name, got none", path);
   }
-  *chosen = NULL;
+  *chosen = named_day(list, member);
+  if (*chosen != NULL) {
+    return WB_OK;
+  }
   for (int32_t i = 0; i < list->count; i++) {
     if (member == NULL || strstr(list->entries[i].message_name, member) != NULL) {
       if (*chosen != NULL) {

@@ -11,8 +11,8 @@ extern "C" {
 
 typedef struct wb_read_options {
   const char *orderbook_path; /* NULL: the partner is found by name */
-  const char *member; /* which day of an archive: a part of its message file's name; NULL: the only
-                         one */
+  const char *member; /* which day of an archive: its message file's name, or a part of it that no
+                         other day's name has; NULL: the only one */
   int32_t tick_size;  /* price units; 0: 100 if every resting price divides by it, else 1 */
   bool messages_only; /* there is no orderbook file: depth is unknown */
   bool truncate;      /* unequal row counts: the common part */

@@ -39,7 +39,8 @@ WB_API size_t wb_lobster_book_row(int64_t base, int32_t levels, const int32_t *p
 
 /* Writes the tape's source rows as <stem>_message_<L>.csv and <stem>_orderbook_<L>.csv into the
  * folder (made if missing), each under a temporary name, flushed, renamed. The stem is LOBSTER's:
- * TICKER_DAY_START_END. WB_ERROR_STATE if the tape has no source rows; WB_ERROR_IO. */
+ * TICKER_DAY_START_END. WB_ERROR_STATE if the tape has no source rows; WB_ERROR_ARGUMENT if a file to be
+ * written is one that the tape was read from; WB_ERROR_IO. */
 WB_API wb_status wb_lobster_export(const wb_tape *tape, const char *folder, wb_error *error);
 
 #ifdef __cplusplus

@@ -159,6 +159,21 @@ static wb_status write_books(const wb_tape *tape, wb_output *output, wb_error *e
   return WB_OK;
 }
 
+/* A tape may lack lines of its source (skip_bad, truncate), so its files never take the source's place. */
+static bool is_source(const wb_tape *tape, const char *path) {
+  struct stat target, source;
+  if (stat(path, &target) != 0) {
+    return false;
+  }
+  for (int32_t i = 0; i < tape->source_count; i++) {
+    if (stat(tape->sources[i].name, &source) == 0 && source.st_dev == target.st_dev &&
+        source.st_ino == target.st_ino) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Opens the file that holds `part` ("message", "orderbook"), under LOBSTER's name for it. */
 static wb_status open_part(const wb_tape *tape, const char *folder, const char *part,
                            wb_output **output, wb_error *error) {
@@ -169,7 +184,9 @@ static wb_status open_part(const wb_tape *tape, const char *folder, const char *
                tape->start_ns / 1000000, tape->end_ns / 1000000, part, tape->levels) < 0) {
     return WB_FAIL(error, WB_ERROR_MEMORY, "%s: no memory for a file name", folder);
   }
-  const wb_status status = wb_output_open(path, output, error);
+  const wb_status status = is_source(tape, path) ? WB_FAIL(error, WB_ERROR_ARGUMENT,
+                                                           "%s is what the day was read from", path)
+                                                 : wb_output_open(path, output, error);
   free(path);
   return status;
 }

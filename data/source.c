@@ -1,4 +1,5 @@
-/* Bytes of plain files by mmap, of compressed ones through libarchive. */
+/* Bytes of plain files by mmap, of .gz files through zlib (libarchive does not look at their checksums),
+ * of archives through libarchive. */
 #define _GNU_SOURCE
 #include "data/source.h"
 
@@ -6,12 +7,15 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 enum {
   BLOCK_BYTES = 1 << 20,   /* what libarchive and pipes are read by */
@@ -176,16 +180,13 @@ static wb_status archive_failure(const char *path, const char *member, struct ar
                  reason != NULL ? reason : "the archive is damaged");
 }
 
-/* Opens a gzip file as one member, or an archive. */
-static wb_status open_archive(const char *path, bool gzip, struct archive **archive,
-                              wb_error *error) {
+static wb_status open_archive(const char *path, struct archive **archive, wb_error *error) {
   struct archive *a = archive_read_new();
   *archive = a;
   if (a == NULL) {
     return no_memory(path, 0, error);
   }
-  int failed = gzip ? archive_read_support_filter_gzip(a) | archive_read_support_format_raw(a)
-                    : archive_read_support_format_zip(a) | archive_read_support_format_7zip(a);
+  int failed = archive_read_support_format_zip(a) | archive_read_support_format_7zip(a);
   if (failed != ARCHIVE_OK || archive_read_open_filename(a, path, BLOCK_BYTES) != ARCHIVE_OK) {
     return archive_failure(path, NULL, a, error);
   }
@@ -242,21 +243,85 @@ static wb_status read_member(const char *path, const char *member, struct archiv
   }
 }
 
-static wb_status read_gzip(const char *path, wb_source_text *text, wb_error *error) {
-  struct archive *archive;
-  wb_status status = open_archive(path, true, &archive, error);
-  const char *name = NULL;
-  int64_t bytes = -1;
-  if (status == WB_OK) {
-    status = next_member(path, archive, &name, &bytes, error);
+/* ---- gzip ---- */
+
+static wb_status gzip_failure(const char *path, const char *what, wb_error *error) {
+  return WB_FAIL(error, WB_ERROR_FORMAT, "%s: %s", path, what);
+}
+
+/* One gzip member of `from`, whose checksum and length are checked; *used tells its bytes. */
+static wb_status inflate_member(const char *path, const wb_source_text *from, size_t at,
+                                size_t *used, buffer *b, wb_error *error) {
+  enum { GZIP_WINDOW = 15 + 16 };
+  z_stream stream = {0};
+  if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
+    return no_memory(path, 0, error);
   }
-  if (status == WB_OK && name != NULL) {
-    status = read_member(path, NULL, archive, bytes, text, error);
-  } else if (status == WB_OK) {
-    give(&(buffer){0}, text);
+  size_t taken = 0;
+  int result = Z_OK;
+  wb_status status = WB_OK;
+  /* zlib counts in 32 bits: large files are handed over in pieces */
+  while (status == WB_OK && result == Z_OK) {
+    size_t left = from->size - at - taken;
+    if (!widen(b)) {
+      status = no_memory(path, b->room, error);
+      break;
+    }
+    size_t room = b->room - b->size;
+    uInt given = left < UINT_MAX ? (uInt)left : UINT_MAX;
+    uInt offered = room < UINT_MAX ? (uInt)room : UINT_MAX;
+    stream.next_in = (z_const Bytef *)(uintptr_t)(from->bytes + at + taken);
+    stream.avail_in = given;
+    stream.next_out = (Bytef *)b->bytes + b->size;
+    stream.avail_out = offered;
+    result = inflate(&stream, Z_NO_FLUSH);
+    taken += given - stream.avail_in;
+    b->size += offered - stream.avail_out;
   }
-  (void)archive_read_free(archive);
+  if (status == WB_OK && result == Z_MEM_ERROR) {
+    status = no_memory(path, 0, error);
+  } else if (status == WB_OK && result == Z_BUF_ERROR) {
+    status = gzip_failure(path, "truncated gzip input", error);
+  } else if (status == WB_OK && result != Z_STREAM_END) {
+    status = gzip_failure(path, stream.msg != NULL ? stream.msg : "damaged gzip input", error);
+  }
+  (void)inflateEnd(&stream);
+  *used = taken;
   return status;
+}
+
+/* What a .gz file holds: its members one after the other; zeros may follow them, as padding. */
+static wb_status inflate_all(const char *path, const wb_source_text *from, buffer *b,
+                             wb_error *error) {
+  size_t at = 0, used = 0;
+  while (at < from->size) {
+    if (at > 0 && from->bytes[at] == 0) {
+      at++;
+      continue;
+    }
+    if (at > 0 && from->bytes[at] != '\x1f') {
+      return gzip_failure(path, "expected the end after the gzip data, got more bytes", error);
+    }
+    WB_TRY(inflate_member(path, from, at, &used, b, error));
+    at += used;
+  }
+  return WB_OK;
+}
+
+static wb_status read_gzip(const char *path, wb_source_text *text, wb_error *error) {
+  wb_source_text packed = {0};
+  buffer b = {0};
+  wb_status status = read_plain(path, &packed, error);
+  if (status == WB_OK) {
+    status = inflate_all(path, &packed, &b, error);
+  }
+  wb_source_text_free(&packed);
+  if (status != WB_OK) {
+    free(b.bytes);
+    return status;
+  }
+  give(&b, text);
+  return WB_OK;
 }
 
 wb_status wb_source_read(const char *path, wb_source_text *text, wb_error *error) {
@@ -284,10 +349,32 @@ void wb_source_text_free(wb_source_text *text) {
   memset(text, 0, sizeof *text);
 }
 
+/* libarchive turns names into the thread's character set, and drops what that cannot write. A program
+ * that never calls setlocale has ASCII there, so names are asked for in UTF-8, whatever was set. */
+typedef struct name_locale {
+  locale_t utf8, before;
+} name_locale;
+
+static name_locale use_utf8_names(void) {
+  name_locale names = {newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0), (locale_t)0};
+  if (names.utf8 != (locale_t)0) {
+    names.before = uselocale(names.utf8);
+  }
+  return names;
+}
+
+static void restore_locale(name_locale *names) {
+  if (names->utf8 != (locale_t)0) {
+    (void)uselocale(names->before);
+    freelocale(names->utf8);
+  }
+}
+
 wb_status wb_source_list(const char *path, wb_source_member *function, void *context,
                          wb_error *error) {
   struct archive *archive;
-  wb_status status = open_archive(path, false, &archive, error);
+  name_locale names = use_utf8_names();
+  wb_status status = open_archive(path, &archive, error);
   while (status == WB_OK) {
     const char *name;
     int64_t bytes;
@@ -298,6 +385,7 @@ wb_status wb_source_list(const char *path, wb_source_member *function, void *con
     status = function(context, name, bytes, error);
   }
   (void)archive_read_free(archive);
+  restore_locale(&names);
   return status;
 }
 
@@ -349,10 +437,12 @@ static wb_status read_wanted(const char *path, struct archive *archive, int coun
 wb_status wb_source_read_members(const char *path, int count, const char *const *names,
                                  wb_source_text *texts, wb_error *error) {
   struct archive *archive;
-  wb_status status = open_archive(path, false, &archive, error);
+  name_locale locale = use_utf8_names();
+  wb_status status = open_archive(path, &archive, error);
   if (status == WB_OK) {
     status = read_wanted(path, archive, count, names, texts, error);
   }
   (void)archive_read_free(archive);
+  restore_locale(&locale);
   return status;
 }

@@ -11,19 +11,20 @@
 static const char sample[] = WB_SOURCE_DIR "/data/sample/WARP_2024-01-02_34200000_57600000";
 static const char hours[] = "34200000_57600000";
 
-/* Packs the sample under the names of these days (NULL at the end), with a file that is no data. */
-static void pack(const char *path, int format_code, const char *const *days) {
+/* Packs the sample under these stems, as "out/WARP_2024-01-02" (NULL at the end), with a file that is no
+ * data. */
+static void pack(const char *path, int format_code, const char *const *stems) {
   struct archive *writer = archive_write_new();
   struct archive_entry *entry = archive_entry_new();
   cr_assert_eq(archive_write_set_format(writer, format_code), ARCHIVE_OK);
   cr_assert_eq(archive_write_open_filename(writer, path), ARCHIVE_OK);
-  for (int i = 0; days[i] != NULL; i++) {
+  for (int i = 0; stems[i] != NULL; i++) {
     static const char *const kinds[] = {"message", "orderbook", "readme"};
     for (int kind = 0; kind < 3; kind++) {
       size_t bytes = 5;
       char *source = format("%s_%s_5.csv", sample, kinds[kind]);
-      char *name = kind == 2 ? format("readme_%s.txt", days[i])
-                             : format("out/WARP_%s_%s_%s_5.csv", days[i], hours, kinds[kind]);
+      char *name = kind == 2 ? format("readme_%d.txt", i)
+                             : format("%s_%s_%s_5.csv", stems[i], hours, kinds[kind]);
       char *content = kind == 2 ? format("hello") : read_file(source, &bytes);
       archive_entry_clear(entry);
       archive_entry_set_pathname(entry, name);
@@ -42,8 +43,8 @@ static void pack(const char *path, int format_code, const char *const *days) {
   archive_write_free(writer);
 }
 
-static const char *const one_day[] = {"2024-01-02", NULL};
-static const char *const two_days[] = {"2024-01-02", "2024-01-03", NULL};
+static const char *const one_day[] = {"out/WARP_2024-01-02", NULL};
+static const char *const two_days[] = {"out/WARP_2024-01-02", "out/WARP_2024-01-03", NULL};
 
 static const struct {
   const char *name;
@@ -122,16 +123,51 @@ Test(archives, all_days_become_stores) {
   run_free(&converted);
   cr_expect_eq(count_entries(folder), 2);
   for (int i = 0; two_days[i] != NULL; i++) {
-    char *store = format("%s/WARP_%s_%s_5.h5", folder, two_days[i], hours);
+    const char *day = two_days[i] + strlen("out/WARP_");
+    char *store = format("%s/WARP_%s_%s_5.h5", folder, day, hours);
     char *hash = hash_of(RUN("replay", store, "--json"));
     cr_expect_str_eq(hash, expected);
     json_t *info = expect_json(RUN("info", store, "--json"), 0);
-    cr_expect_str_eq(text(info, "day"), two_days[i]);
+    cr_expect_str_eq(text(info, "day"), day);
     json_decref(info);
     free(hash);
     free(store);
   }
   free(expected);
+  free(path);
+  free(folder);
+  scratch_free(scratch);
+}
+
+/* One store would replace the other. */
+Test(archives, days_of_one_name_are_not_written_over_each_other) {
+  static const char *const stems[] = {"a/WARP_2024-01-02", "b/WARP_2024-01-02", NULL};
+  char *scratch = scratch_make();
+  char *path = format("%s/days.zip", scratch), *folder = format("%s/stores", scratch);
+  pack(path, ARCHIVE_FORMAT_ZIP, stems);
+  EXPECT_REFUSED(RUN("convert", "--all", path, folder), "--all", "a/WARP", "b/WARP");
+  cr_expect(!exists(folder));
+  char *hash = hash_of(RUN("replay", path, "--member", "b/", "--json"));
+  free(hash);
+  free(path);
+  free(folder);
+  scratch_free(scratch);
+}
+
+Test(archives, a_name_that_is_a_part_of_another_still_names_its_day) {
+  static const char *const stems[] = {"WARP_2024-01-02", "XWARP_2024-01-02", NULL};
+  char *scratch = scratch_make();
+  char *path = format("%s/days.7z", scratch), *folder = format("%s/stores", scratch);
+  char *whole = format("%s_%s_message_5.csv", stems[0], hours);
+  pack(path, ARCHIVE_FORMAT_7ZIP, stems);
+  json_t *info = expect_json(RUN("info", path, "--member", whole, "--json"), 0);
+  cr_expect_str_eq(text(info, "instrument"), "WARP");
+  json_decref(info);
+  run_result converted = RUN("convert", "--all", path, folder);
+  cr_expect_eq(converted.status, 0, "%s", converted.err);
+  run_free(&converted);
+  cr_expect_eq(count_entries(folder), 2);
+  free(whole);
   free(path);
   free(folder);
   scratch_free(scratch);

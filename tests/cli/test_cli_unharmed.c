@@ -83,6 +83,18 @@ Test(unharmed, the_input_is_never_the_output) {
   cr_expect_eq(converted.status, 0, "%s", converted.err);
   run_free(&converted);
   EXPECT_REFUSED(RUN("convert", store, store), "read from");
+  free(messages);
+  free(books);
+  /* the names that an export would give */
+  messages = format("%s/WARP_2024-01-02_34200000_57600000_message_5.csv", scratch);
+  books = format("%s/WARP_2024-01-02_34200000_57600000_orderbook_5.csv", scratch);
+  content = read_file(sample, &bytes);
+  write_file(messages, content);
+  free(content);
+  content = read_file(sample_book, &bytes);
+  write_file(books, content);
+  free(content);
+  EXPECT_REFUSED(RUN("export", messages, scratch), "read from");
   cr_expect(same_files(messages, sample));
   cr_expect(same_files(books, sample_book));
   free(messages);

@@ -6,6 +6,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <criterion/criterion.h>
+#include <locale.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -189,6 +190,41 @@ Test(input, a_truncated_gzip_file) {
                "c_message_1.csv.gz: truncated gzip input");
 }
 
+/* Each bit of what follows the compressed text is checked: its checksum and its length. */
+Test(input, a_gzip_file_whose_checksum_does_not_fit) {
+  put_gzip("c_message_1.csv.gz", messages_2);
+  size_t size;
+  char *bytes = file_bytes(in_folder("c_message_1.csv.gz"), &size);
+  for (size_t at = size - 8; at < size; at++) {
+    bytes[at] ^= 0x10;
+    write_file(path, bytes, size);
+    bytes[at] ^= 0x10;
+    expect_error("c_message_1.csv.gz", &(wb_read_options){.messages_only = true}, WB_ERROR_FORMAT,
+                 at < size - 4 ? "c_message_1.csv.gz: incorrect data check"
+                               : "c_message_1.csv.gz: incorrect length check");
+  }
+  free(bytes);
+}
+
+Test(input, gzip_files_of_several_members_and_with_more_behind_them) {
+  const wb_read_options alone = {.messages_only = true};
+  put_gzip("c_message_1.csv.gz", messages_1);
+  size_t size;
+  char *bytes = file_bytes(in_folder("c_message_1.csv.gz"), &size), twice[1024] = {0};
+  cr_assert_lt(2 * size + 3, sizeof twice);
+  memcpy(twice, bytes, size);
+  memcpy(twice + size, bytes, size);
+  free(bytes);
+  write_file(path, twice, 2 * size);
+  expect_rows("c_message_1.csv.gz", &alone, 2);
+  write_file(path, twice, 2 * size + 3);
+  expect_rows("c_message_1.csv.gz", &alone, 2);
+  twice[2 * size] = 'x';
+  write_file(path, twice, 2 * size + 3);
+  expect_error("c_message_1.csv.gz", &alone, WB_ERROR_FORMAT,
+               "c_message_1.csv.gz: expected the end after the gzip data, got more bytes");
+}
+
 /* ---- archives ---- */
 
 static void expect_two_days(const char *name) {
@@ -226,6 +262,34 @@ Test(input, the_days_of_a_zip_are_listed_and_selectable) {
 Test(input, the_days_of_a_7z_are_listed_and_selectable) {
   put_archive("two.7z", archive_write_set_format_7zip, two_days, TWO_DAYS);
   expect_two_days("two.7z");
+}
+
+/* Whatever the locale, and this program has set none. */
+Test(input, names_of_an_archive_may_be_of_any_alphabet) {
+  static const member members[] = {
+      {"d\xc3\xa9j\xc3\xa0 \xe6\x97\xa5/" DAY_1 "message_1.csv", messages_1},
+      {"d\xc3\xa9j\xc3\xa0 \xe6\x97\xa5/" DAY_1 "orderbook_1.csv", book_1}};
+  locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  if (utf8 == (locale_t)0) {
+    cr_skip_test("this system has no locale C.UTF-8");
+  }
+  uselocale(utf8);
+  put_archive("names.zip", archive_write_set_format_zip, members, 2);
+  put_archive("names.7z", archive_write_set_format_7zip, members, 2);
+  uselocale(LC_GLOBAL_LOCALE);
+  freelocale(utf8);
+  static const char *const archives[] = {"names.zip", "names.7z"};
+  for (int i = 0; i < 2; i++) {
+    wb_input_list list;
+    wb_error error = {0};
+    cr_assert_eq(wb_input_list_read(in_folder(archives[i]), &list, &error), WB_OK, "%s",
+                 error.text);
+    cr_assert_eq(list.count, 1, "%s", archives[i]);
+    cr_expect_str_eq(list.entries[0].message_name, members[0].name);
+    wb_input_list_free(&list);
+    expect_rows(archives[i], NULL, 1);
+    cr_expect_eq(uselocale((locale_t)0), LC_GLOBAL_LOCALE);
+  }
 }
 
 Test(input, the_kind_is_told_by_the_first_bytes_not_by_the_name) {
