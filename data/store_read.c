@@ -137,6 +137,14 @@ static wb_status read_book(wb_store_reader *r, const char *name, int block, size
   return status;
 }
 
+static wb_status expect_no_quantities(wb_store_reader *r) {
+  bool there;
+  WB_TRY(wb_store_is_there(r->file, "book_qty", "dataset book_qty", &there, r->error));
+  return there ? WB_FAIL(r->error, WB_ERROR_FORMAT,
+                         "dataset book_price: expected one beside book_qty, got none")
+               : WB_OK;
+}
+
 /* The depth, if no attribute tells it, is that of the book. */
 static wb_status read_books(wb_store_reader *r) {
   wb_tape *tape = r->tape;
@@ -145,7 +153,7 @@ static wb_status read_books(wb_store_reader *r) {
     wb_store_dataset set;
     WB_TRY(wb_store_open_dataset(r->file, "", "book_price", 2, &set, &there, r->error));
     if (!there) {
-      return WB_OK;
+      return expect_no_quantities(r);
     }
     const hsize_t width = set.dims[1];
     wb_store_close_dataset(&set);
@@ -163,13 +171,34 @@ static wb_status read_books(wb_store_reader *r) {
   return WB_OK;
 }
 
+/* A book without the rows that it belongs to would be left unread, and nothing compared with it. */
+static wb_status refuse_lone_books(wb_store_reader *r) {
+  static const char *const names[] = {"book_price", "book_qty"};
+  for (int k = 0; k < 2; k++) {
+    wb_store_dataset set;
+    bool there;
+    WB_TRY(wb_store_open_dataset(r->file, "", names[k], 2, &set, &there, r->error));
+    if (!there) {
+      continue;
+    }
+    const uint64_t rows = set.dims[0];
+    wb_store_close_dataset(&set);
+    if (rows != 0) {
+      return WB_FAIL(r->error, WB_ERROR_FORMAT,
+                     "%s: expected as many rows as dataset rows has, 0, got %llu", set.where,
+                     (unsigned long long)rows);
+    }
+  }
+  return WB_OK;
+}
+
 static wb_status read_rows(wb_store_reader *r) {
   wb_tape *tape = r->tape;
   bool there;
   WB_TRY(wb_store_read_table(r, &wb_store_rows, BLOCK_ROWS, INT32_MAX, false, &tape->row_count));
   tape->rows = tape->blocks[BLOCK_ROWS];
   if (tape->row_count == 0) {
-    return WB_OK;
+    return refuse_lone_books(r);
   }
   WB_TRY(wb_store_is_there(r->file, "participants", "dataset participants", &there, r->error));
   if (there) {

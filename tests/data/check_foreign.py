@@ -265,6 +265,16 @@ def check_bad_parts():
     check("no book", replace("book_qty", None), "ERROR_FORMAT", "book_qty", "got none")
     check("short book", replace("book_qty", np.ones((2, 2), "<i8")), "ERROR_FORMAT", "book_qty",
           "3 x 2", "2 x 2")
+    check("no prices", replace("book_price", None), "ERROR_FORMAT", "book_price", "got none")
+
+    def lone_book(name, rows):
+        def write(tape):
+            bare()(tape)
+            tape[name] = np.ones((rows, 2), "<i8")
+        return write
+    check("prices without rows", lone_book("book_price", 3), "ERROR_FORMAT", "book_price", "got 3")
+    check("quantities without rows", lone_book("book_qty", 3), "ERROR_FORMAT", "book_qty", "got 3")
+    check("empty book", lone_book("book_price", 0), "OK records=4")
     check("odd book", replace("book_price", np.ones((3, 3), "<i4")), "ERROR_FORMAT", "book_price",
           "even")
     check("flat book", replace("book_price", np.ones(6, "<i4")), "ERROR_FORMAT", "book_price",
