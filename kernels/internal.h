@@ -36,11 +36,17 @@ struct book {
   array trades;   /* i64, 4 a trade */
   array row_book; /* i64, 2 a level */
   val limit, trade_room, depth;
+  bool has_tape;
+  val tape; /* i64: where the book's tape begins among the records; if not, it is read each time */
 
   /* what changes with every message stays out of memory until the end of a launch */
   var cursor;       /* i64 */
   var next_arrival; /* i32 */
   var trades_held;  /* i64 */
+
+  /* counters that a launch moves often: how far since its start (i32), or all of it (i64) */
+  uint32_t tallied, held; /* bit c: counter c */
+  var counter[WB_COUNTER_CELLS];
 
   trade_function *on_trade; /* NULL: nobody asks */
   void *context;            /* of whoever records more than messages */
@@ -117,6 +123,12 @@ void repair_all(book *k);
 
 void count(book *k, wb_counter counter);
 void count_many(book *k, wb_counter counter, val amount); /* i32 or i64 */
+val counter_value(book *k, wb_counter counter);           /* i64 */
+void set_counter(book *k, wb_counter counter, val value);
+/* Keeps these counters (bit c: counter c) in variables until close_counters: `tallied` ones, which are
+ * only counted up, and `held` ones. */
+void open_counters(book *k, uint32_t tallied, uint32_t held);
+void close_counters(book *k);
 
 /* Trades with the order in `slot`, which leaves if used up, for at most `left` shares, which fall.
  * `is_best`: the order is known to be the best of its side. */
@@ -169,6 +181,8 @@ message read_message(book *k);
 void split_kind(book *k, message *m);
 /* Everything that a record does to the book; m->run is where a record goes that was not expected. */
 void apply_message(book *k, message *m);
+/* The same where it is known that an arrival number is left. */
+void apply_numbered(book *k, message *m);
 /* Brings the status word up to date. */
 void write_status(book *k);
 

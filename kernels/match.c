@@ -7,11 +7,53 @@
 
 /* ---- counters ---- */
 
+static bool is_tallied(const book *k, wb_counter counter) { return k->tallied >> counter & 1; }
+static bool is_held(const book *k, wb_counter counter) { return k->held >> counter & 1; }
+
 void count_many(book *k, wb_counter counter, val amount) {
-  add_to_in(k->counters, (int)counter, i64(amount));
+  if (is_held(k, counter)) {
+    assign(k->counter[counter], add(k->counter[counter], i64(amount)));
+  } else {
+    add_to_in(k->counters, (int)counter, i64(amount));
+  }
 }
 
-void count(book *k, wb_counter counter) { add_to_in(k->counters, (int)counter, i64(1)); }
+void count(book *k, wb_counter counter) {
+  if (is_tallied(k, counter)) {
+    assign(k->counter[counter], add(k->counter[counter], 1));
+  } else {
+    count_many(k, counter, i64(1));
+  }
+}
+
+val counter_value(book *k, wb_counter counter) {
+  return is_held(k, counter) ? value(k->counter[counter]) : load_in(k->counters, (int)counter);
+}
+
+void set_counter(book *k, wb_counter counter, val amount) {
+  if (is_held(k, counter)) {
+    assign(k->counter[counter], amount);
+  } else {
+    store_in(k->counters, (int)counter, amount);
+  }
+}
+
+void open_counters(book *k, uint32_t tallied, uint32_t held) {
+  k->tallied = tallied;
+  k->held = held;
+  for (int c = 0; c < WB_COUNTER_CELLS; c++) {
+    if (tallied >> c & 1) k->counter[c] = variable(0);
+    if (held >> c & 1) k->counter[c] = variable(load_in(k->counters, c));
+  }
+}
+
+void close_counters(book *k) {
+  for (int c = 0; c < WB_COUNTER_CELLS; c++) {
+    if (k->tallied >> c & 1) add_to_in(k->counters, c, u64(k->counter[c]));
+    if (k->held >> c & 1) store_in(k->counters, c, k->counter[c]);
+  }
+  k->tallied = k->held = 0;
+}
 
 /* ---- the notional of a trade ---- */
 
@@ -33,7 +75,7 @@ static val multiply_saturating(book *k, val x, val positive, var left_range) {
 
 static void count_notional(book *k, val price, val shares) {
   val base = load_in(k->head, WB_HEAD_BASE);
-  val sum = load_in(k->counters, WB_COUNT_NOTIONAL);
+  val sum = counter_value(k, WB_COUNT_NOTIONAL);
   val worth = add(base, i64(price));
   val value_of_trade = mul(worth, i64(shares));
   val total = add(sum, value_of_trade);
@@ -41,12 +83,12 @@ static void count_notional(book *k, val price, val shares) {
    * sign, goes the long way */
   val small = ult(add(worth, INT64_C(1) << 32), INT64_C(1) << 33);
   val turned = lt(bit_and(bit_xor(total, sum), bit_xor(total, value_of_trade)), 0);
-  IF_LIKELY(both(small, not_(turned))) { store_in(k->counters, WB_COUNT_NOTIONAL, total); }
+  IF_LIKELY(both(small, not_(turned))) { set_counter(k, WB_COUNT_NOTIONAL, total); }
   ELSE {
     var left_range = variable(ne(i32(0), 0));
     val exact = add_saturating(k, base, i64(price), left_range);
     val product = multiply_saturating(k, exact, i64(shares), left_range);
-    store_in(k->counters, WB_COUNT_NOTIONAL, add_saturating(k, sum, product, left_range));
+    set_counter(k, WB_COUNT_NOTIONAL, add_saturating(k, sum, product, left_range));
     IF (left_range) {
       count(k, WB_COUNT_SATURATED);
     }

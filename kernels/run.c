@@ -61,7 +61,7 @@ void split_kind(book *k, message *m) {
 message read_message(book *k) {
   message m = {0};
   m.record = value(k->cursor);
-  m.at = add(load_in(k->head, WB_HEAD_TAPE), m.record);
+  m.at = add(k->has_tape ? k->tape : load_in(k->head, WB_HEAD_TAPE), m.record);
   m.kind = word_of(k, &m, WORD_KIND);
   split_kind(k, &m);
   m.ref = word_of(k, &m, WORD_REF);
@@ -140,6 +140,10 @@ static void take_and_rest(book *k, message *m) {
 
 void apply_message(book *k, message *m) {
   IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
+  apply_numbered(k, m);
+}
+
+void apply_numbered(book *k, message *m) {
   m->key = variable(0);
   m->left = variable(0);
   m->limit = variable(i64(0));
@@ -154,7 +158,7 @@ void apply_message(book *k, message *m) {
 static void one_record(book *k, label run) {
   message m = read_message(k);
   m.run = run;
-  apply_message(k, &m);
+  apply_numbered(k, &m);
   if (k->can.rows && may_have(k, WB_FLAG_ROW_END)) {
     IF (has_flag(k, &m, WB_FLAG_ROW_END)) {
       write_row(k);
@@ -209,16 +213,44 @@ static val records_to_take(book *k, val first) {
   return value(records);
 }
 
+/* What the types and trades of a launch count. */
+static void open_hot_counters(book *k) {
+  uint32_t tallied = 0, held = 0;
+  for (int h = 0; h < HANDLERS; h++) {
+    if (may_come(k, handlers[h].type)) {
+      tallied |= 1u << (WB_COUNT_TYPE_ADD + handlers[h].type - WB_RECORD_ADD);
+    }
+  }
+  tallied |= 1u << WB_COUNT_TRADES;
+  held |= 1u << WB_COUNT_VOLUME | 1u << WB_COUNT_NOTIONAL;
+  open_counters(k, tallied, held);
+}
+
+/* Takes records up to `end`. Each uses up at most one arrival number, so as many as there are numbers
+ * left need not look at them. */
+static void take_records(book *k, val end) {
+  WHILE_AS(run, lt(k->cursor, end)) {
+    IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
+    val numbers = max(sub(WB_ARRIVAL_RENUMBER, k->next_arrival), 1);
+    val stop_at = min(end, add(k->cursor, i64(numbers)));
+    WHILE (lt(k->cursor, stop_at)) {
+      one_record(k, run);
+      assign(k->cursor, add(k->cursor, 1));
+    }
+  }
+}
+
 static void run_book(book *k) {
   val first = load_in(k->head, WB_HEAD_CURSOR);
   val end = add(first, records_to_take(k, first));
   k->cursor = variable(first);
   k->next_arrival = variable(load_in(k->state, WB_CELL_NEXT_ARRIVAL));
   k->trades_held = variable(load_in(k->head, WB_HEAD_TRADES));
-  WHILE_AS(run, lt(k->cursor, end)) {
-    one_record(k, run);
-    assign(k->cursor, add(k->cursor, 1));
-  }
+  k->tape = load_in(k->head, WB_HEAD_TAPE);
+  k->has_tape = true;
+  open_hot_counters(k);
+  take_records(k, end);
+  close_counters(k);
   store_in(k->head, WB_HEAD_CURSOR, k->cursor);
   store_in(k->state, WB_CELL_NEXT_ARRIVAL, k->next_arrival);
   store_in(k->head, WB_HEAD_TRADES, k->trades_held);
