@@ -22,6 +22,13 @@ static inline int32_t rem_s32(int32_t a, int32_t b) { return (int32_t)rem_s64(a,
 
 static inline uint32_t clz_32(uint32_t a) { return a ? (uint32_t)__builtin_clz(a) : 32; }
 static inline uint32_t clz_64(uint64_t a) { return a ? (uint32_t)__builtin_clzll(a) : 64; }
+/* sums in ever wider fields, which becomes vector code */
+static inline uint32_t count_32(uint32_t a) {
+  a -= a >> 1 & 0x55555555u;
+  a = (a & 0x33333333u) + (a >> 2 & 0x33333333u);
+  a = (a + (a >> 4)) & 0x0f0f0f0fu;
+  return a * 0x01010101u >> 24;
+}
 static inline uint32_t find_32(uint32_t a) { return a ? 31 - clz_32(a) : UINT32_MAX; }
 static inline uint32_t find_64(uint64_t a) { return a ? 63 - clz_64(a) : UINT32_MAX; }
 static inline uint64_t reverse(uint64_t a) {
@@ -192,62 +199,62 @@ static inline uint32_t dot4(uint32_t a, uint32_t b, uint32_t c, bool sa, bool sb
   ROW2(X, max_64u, "max.u64", u64, u64, u64, a > b ? a : b) \
   ROW2(X, max_64s, "max.s64", s64, s64, s64, a > b ? a : b)
 
-#define ALU_BITWISE(X)                                                                         \
-  ROW2(X, and_16, "and.b16", u16, u16, u16, a &b)                                              \
-  ROW2(X, and_32, "and.b32", u32, u32, u32, a &b)                                              \
-  ROW2(X, and_64, "and.b64", u64, u64, u64, a &b)                                              \
-  ROW2(X, or_16, "or.b16", u16, u16, u16, a | b)                                               \
-  ROW2(X, or_32, "or.b32", u32, u32, u32, a | b)                                               \
-  ROW2(X, or_64, "or.b64", u64, u64, u64, a | b)                                               \
-  ROW2(X, xor_16, "xor.b16", u16, u16, u16, a ^ b)                                             \
-  ROW2(X, xor_32, "xor.b32", u32, u32, u32, a ^ b)                                             \
-  ROW2(X, xor_64, "xor.b64", u64, u64, u64, a ^ b)                                             \
-  ROW1(X, not_16, "not.b16", u16, u16, ~(uint32_t)a)                                           \
-  ROW1(X, not_32, "not.b32", u32, u32, ~a)                                                     \
-  ROW1(X, not_64, "not.b64", u64, u64, ~a)                                                     \
-  ROW1(X, cnot_16, "cnot.b16", u16, u16, a == 0)                                               \
-  ROW1(X, cnot_32, "cnot.b32", u32, u32, a == 0)                                               \
-  ROW1(X, cnot_64, "cnot.b64", u64, u64, a == 0)                                               \
-  ROW2(X, shl_16, "shl.b16", u16, u16, u32, b > 15 ? 0 : (uint32_t)a << (b & 15))              \
-  ROW2(X, shl_32, "shl.b32", u32, u32, u32, b > 31 ? 0 : a << (b & 31))                        \
-  ROW2(X, shl_64, "shl.b64", u64, u64, u32, b > 63 ? 0 : a << (b & 63))                        \
-  ROW2(X, shr_16, "shr.u16 shr.b16", u16, u16, u32, b > 15 ? 0 : a >> (b & 15))                \
-  ROW2(X, shr_32, "shr.u32 shr.b32", u32, u32, u32, b > 31 ? 0 : a >> (b & 31))                \
-  ROW2(X, shr_64, "shr.u64 shr.b64", u64, u64, u32, b > 63 ? 0 : a >> (b & 63))                \
-  ROW2(X, sar_16, "shr.s16", s16, s16, u32, a >> (b > 15 ? 15 : b))                            \
-  ROW2(X, sar_32, "shr.s32", s32, s32, u32, a >> (b > 31 ? 31 : b))                            \
-  ROW2(X, sar_64, "shr.s64", s64, s64, u32, a >> (b > 63 ? 63 : b))                            \
-  ROW3(X, shf_l_wrap, "shf.l.wrap.b32", u32, u32, u32, u32, funnel_left(a, b, c & 31))         \
-  ROW3(X, shf_l_clamp, "shf.l.clamp.b32", u32, u32, u32, u32, funnel_left(a, b, c))            \
-  ROW3(X, shf_r_wrap, "shf.r.wrap.b32", u32, u32, u32, u32, funnel_right(a, b, c & 31))        \
-  ROW3(X, shf_r_clamp, "shf.r.clamp.b32", u32, u32, u32, u32, funnel_right(a, b, c))           \
-  ROW4(X, lop3, "lop3.b32", u32, u32, u32, u32, u32, lookup(a, b, c, e))                       \
-  ROW1(X, popc_32, "popc.b32", u32, u32, __builtin_popcount(a))                                \
-  ROW1(X, popc_64, "popc.b64", u32, u64, __builtin_popcountll(a))                              \
-  ROW1(X, clz32, "clz.b32", u32, u32, clz_32(a))                                               \
-  ROW1(X, clz64, "clz.b64", u32, u64, clz_64(a))                                               \
-  ROW1(X, brev_32, "brev.b32", u32, u32, reverse(a) >> 32)                                     \
-  ROW1(X, brev_64, "brev.b64", u64, u64, reverse(a))                                           \
-  ROW1(X, bfind_u32, "bfind.u32", u32, u32, find_32(a))                                        \
-  ROW1(X, bfind_s32, "bfind.s32", u32, s32, find_32((uint32_t)(a < 0 ? ~a : a)))               \
-  ROW1(X, bfind_u64, "bfind.u64", u32, u64, find_64(a))                                        \
-  ROW1(X, bfind_s64, "bfind.s64", u32, s64, find_64((uint64_t)(a < 0 ? ~a : a)))               \
-  ROW1(X, bfind_shift_u32, "bfind.shiftamt.u32", u32, u32, a ? clz_32(a) : UINT32_MAX)         \
-  ROW1(X, bfind_shift_u64, "bfind.shiftamt.u64", u32, u64, a ? clz_64(a) : UINT32_MAX)         \
-  ROW3(X, bfe_u32, "bfe.u32", u32, u32, u32, u32, extract(a, b, c, 32, false))                 \
-  ROW3(X, bfe_s32, "bfe.s32", u32, u32, u32, u32, extract(a, b, c, 32, true))                  \
-  ROW3(X, bfe_u64, "bfe.u64", u64, u64, u32, u32, extract(a, b, c, 64, false))                 \
-  ROW3(X, bfe_s64, "bfe.s64", u64, u64, u32, u32, extract(a, b, c, 64, true))                  \
-  ROW4(X, bfi_32, "bfi.b32", u32, u32, u32, u32, u32, insert(a, b, c, e, 32))                  \
-  ROW4(X, bfi_64, "bfi.b64", u64, u64, u64, u32, u32, insert(a, b, c, e, 64))                  \
-  ROW3(X, prmt, "prmt.b32", u32, u32, u32, u32, permute(a, b, c))                              \
-  ROW3(X, prmt_f4e, "prmt.b32.f4e", u32, u32, u32, u32, permute_mode(a, b, c, forward))        \
-  ROW3(X, prmt_b4e, "prmt.b32.b4e", u32, u32, u32, u32, permute_mode(a, b, c, backward))       \
-  ROW3(X, prmt_rc8, "prmt.b32.rc8", u32, u32, u32, u32, permute_mode(a, b, c, replicate_8))    \
-  ROW3(X, prmt_ecl, "prmt.b32.ecl", u32, u32, u32, u32, permute_mode(a, b, c, edge_left))      \
-  ROW3(X, prmt_ecr, "prmt.b32.ecr", u32, u32, u32, u32, permute_mode(a, b, c, edge_right))     \
-  ROW3(X, prmt_rc16, "prmt.b32.rc16", u32, u32, u32, u32, permute_mode(a, b, c, replicate_16)) \
-  ROW2(X, bmsk_clamp, "bmsk.clamp.b32", u32, u32, u32,                                         \
+#define ALU_BITWISE(X)                                                                          \
+  ROW2(X, and_16, "and.b16", u16, u16, u16, a &b)                                               \
+  ROW2(X, and_32, "and.b32", u32, u32, u32, a &b)                                               \
+  ROW2(X, and_64, "and.b64", u64, u64, u64, a &b)                                               \
+  ROW2(X, or_16, "or.b16", u16, u16, u16, a | b)                                                \
+  ROW2(X, or_32, "or.b32", u32, u32, u32, a | b)                                                \
+  ROW2(X, or_64, "or.b64", u64, u64, u64, a | b)                                                \
+  ROW2(X, xor_16, "xor.b16", u16, u16, u16, a ^ b)                                              \
+  ROW2(X, xor_32, "xor.b32", u32, u32, u32, a ^ b)                                              \
+  ROW2(X, xor_64, "xor.b64", u64, u64, u64, a ^ b)                                              \
+  ROW1(X, not_16, "not.b16", u16, u16, ~(uint32_t)a)                                            \
+  ROW1(X, not_32, "not.b32", u32, u32, ~a)                                                      \
+  ROW1(X, not_64, "not.b64", u64, u64, ~a)                                                      \
+  ROW1(X, cnot_16, "cnot.b16", u16, u16, a == 0)                                                \
+  ROW1(X, cnot_32, "cnot.b32", u32, u32, a == 0)                                                \
+  ROW1(X, cnot_64, "cnot.b64", u64, u64, a == 0)                                                \
+  ROW2(X, shl_16, "shl.b16", u16, u16, u32, b > 15 ? 0 : (uint32_t)a << (b & 15))               \
+  ROW2(X, shl_32, "shl.b32", u32, u32, u32, b > 31 ? 0 : a << (b & 31))                         \
+  ROW2(X, shl_64, "shl.b64", u64, u64, u32, b > 63 ? 0 : a << (b & 63))                         \
+  ROW2(X, shr_16, "shr.u16 shr.b16", u16, u16, u32, b > 15 ? 0 : a >> (b & 15))                 \
+  ROW2(X, shr_32, "shr.u32 shr.b32", u32, u32, u32, b > 31 ? 0 : a >> (b & 31))                 \
+  ROW2(X, shr_64, "shr.u64 shr.b64", u64, u64, u32, b > 63 ? 0 : a >> (b & 63))                 \
+  ROW2(X, sar_16, "shr.s16", s16, s16, u32, a >> (b > 15 ? 15 : b))                             \
+  ROW2(X, sar_32, "shr.s32", s32, s32, u32, a >> (b > 31 ? 31 : b))                             \
+  ROW2(X, sar_64, "shr.s64", s64, s64, u32, a >> (b > 63 ? 63 : b))                             \
+  ROW3(X, shf_l_wrap, "shf.l.wrap.b32", u32, u32, u32, u32, funnel_left(a, b, c & 31))          \
+  ROW3(X, shf_l_clamp, "shf.l.clamp.b32", u32, u32, u32, u32, funnel_left(a, b, c))             \
+  ROW3(X, shf_r_wrap, "shf.r.wrap.b32", u32, u32, u32, u32, funnel_right(a, b, c & 31))         \
+  ROW3(X, shf_r_clamp, "shf.r.clamp.b32", u32, u32, u32, u32, funnel_right(a, b, c))            \
+  ROW4(X, lop3, "lop3.b32", u32, u32, u32, u32, u32, lookup(a, b, c, e))                        \
+  ROW1(X, popc_32, "popc.b32", u32, u32, count_32(a))                                           \
+  ROW1(X, popc_64, "popc.b64", u32, u64, count_32((uint32_t)a) + count_32((uint32_t)(a >> 32))) \
+  ROW1(X, clz32, "clz.b32", u32, u32, clz_32(a))                                                \
+  ROW1(X, clz64, "clz.b64", u32, u64, clz_64(a))                                                \
+  ROW1(X, brev_32, "brev.b32", u32, u32, reverse(a) >> 32)                                      \
+  ROW1(X, brev_64, "brev.b64", u64, u64, reverse(a))                                            \
+  ROW1(X, bfind_u32, "bfind.u32", u32, u32, find_32(a))                                         \
+  ROW1(X, bfind_s32, "bfind.s32", u32, s32, find_32((uint32_t)(a < 0 ? ~a : a)))                \
+  ROW1(X, bfind_u64, "bfind.u64", u32, u64, find_64(a))                                         \
+  ROW1(X, bfind_s64, "bfind.s64", u32, s64, find_64((uint64_t)(a < 0 ? ~a : a)))                \
+  ROW1(X, bfind_shift_u32, "bfind.shiftamt.u32", u32, u32, a ? clz_32(a) : UINT32_MAX)          \
+  ROW1(X, bfind_shift_u64, "bfind.shiftamt.u64", u32, u64, a ? clz_64(a) : UINT32_MAX)          \
+  ROW3(X, bfe_u32, "bfe.u32", u32, u32, u32, u32, extract(a, b, c, 32, false))                  \
+  ROW3(X, bfe_s32, "bfe.s32", u32, u32, u32, u32, extract(a, b, c, 32, true))                   \
+  ROW3(X, bfe_u64, "bfe.u64", u64, u64, u32, u32, extract(a, b, c, 64, false))                  \
+  ROW3(X, bfe_s64, "bfe.s64", u64, u64, u32, u32, extract(a, b, c, 64, true))                   \
+  ROW4(X, bfi_32, "bfi.b32", u32, u32, u32, u32, u32, insert(a, b, c, e, 32))                   \
+  ROW4(X, bfi_64, "bfi.b64", u64, u64, u64, u32, u32, insert(a, b, c, e, 64))                   \
+  ROW3(X, prmt, "prmt.b32", u32, u32, u32, u32, permute(a, b, c))                               \
+  ROW3(X, prmt_f4e, "prmt.b32.f4e", u32, u32, u32, u32, permute_mode(a, b, c, forward))         \
+  ROW3(X, prmt_b4e, "prmt.b32.b4e", u32, u32, u32, u32, permute_mode(a, b, c, backward))        \
+  ROW3(X, prmt_rc8, "prmt.b32.rc8", u32, u32, u32, u32, permute_mode(a, b, c, replicate_8))     \
+  ROW3(X, prmt_ecl, "prmt.b32.ecl", u32, u32, u32, u32, permute_mode(a, b, c, edge_left))       \
+  ROW3(X, prmt_ecr, "prmt.b32.ecr", u32, u32, u32, u32, permute_mode(a, b, c, edge_right))      \
+  ROW3(X, prmt_rc16, "prmt.b32.rc16", u32, u32, u32, u32, permute_mode(a, b, c, replicate_16))  \
+  ROW2(X, bmsk_clamp, "bmsk.clamp.b32", u32, u32, u32,                                          \
        a > 31 || b == 0 ? 0 : (b > 31 ? UINT32_MAX : (1u << b) - 1) << a)
 
 #define ALU_MOVES(X)                                                                           \

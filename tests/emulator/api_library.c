@@ -314,7 +314,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *ha
   memset(out, 0, sizeof *out);
   out->sharedSizeBytes = code->shared_bytes;
   out->localSizeBytes = code->local_bytes;
-  out->maxThreadsPerBlock = code->max_threads ? code->max_threads : EMU_WARP_THREADS_MAX;
+  out->maxThreadsPerBlock = code->max_threads ? code->max_threads : EMU_BLOCK_THREADS;
   out->numRegs = emu.settings.registers;
   out->ptxVersion = kernel->library->on[emu_mine.device].module.target;
   out->binaryVersion = emu.settings.sm;
@@ -332,7 +332,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
   const ptx_kernel *code;
   const cudaError_t error = find_kernel(handle, &kernel, &code);
   if (error != cudaSuccess) return emu_leave(error);
-  if (!blocks || threads < 1 || threads > EMU_WARP_THREADS_MAX) {
+  if (!blocks || threads < 1 || threads > EMU_BLOCK_THREADS) {
     return emu_leave(emu_refuse(cudaErrorInvalidValue, "%d threads in a block", threads));
   }
   const int64_t warps = (threads + PTX_LANES - 1) / PTX_LANES;
@@ -351,7 +351,7 @@ static cudaError_t check_launch(cudaKernel_t kernel, const ptx_kernel *code, dim
                                 size_t shared_bytes) {
   const uint64_t threads = (uint64_t)block.x * block.y * block.z;
   if (!grid.x || !grid.y || !grid.z || !block.x || !block.y || !block.z ||
-      threads > EMU_WARP_THREADS_MAX || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 ||
+      threads > EMU_BLOCK_THREADS || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 ||
       grid.z > 65535) {
     return emu_refuse(cudaErrorInvalidConfiguration,
                       "kernel %s: grid %u x %u x %u of blocks of %u x %u x %u threads",

@@ -38,7 +38,6 @@ typedef struct emu_copy {
   uint64_t to; /* offset in shared memory */
   uint8_t bytes;
   uint8_t data[16];
-  int32_t line;
 } emu_copy;
 
 typedef struct emu_warp {

@@ -8,14 +8,20 @@
 
 /* ---- values between memory and registers ---- */
 
-static uint64_t read_bits(const uint8_t *data, unsigned bytes) {
-  uint64_t bits = 0;
-  memcpy(&bits, data, bytes);
-  return bits;
+static inline uint64_t read_bits(const uint8_t *data, unsigned bytes) {
+  uint16_t two;
+  uint32_t four;
+  uint64_t eight;
+  switch (bytes) {
+  case 1: return *data;
+  case 2: memcpy(&two, data, 2); return two;
+  case 4: memcpy(&four, data, 4); return four;
+  default: memcpy(&eight, data, 8); return eight;
+  }
 }
 
 /* widened to the register as the type says; registers of 16 bits keep zeros above */
-static uint64_t widen(const ptx_insn *insn, uint64_t bits) {
+static inline uint64_t widen(const ptx_insn *insn, uint64_t bits) {
   const unsigned width = 8u * insn->bytes;
   if (insn->flags & PTX_FLAG_SIGNED && width < 64 && bits >> (width - 1) & 1) {
     bits |= ~UINT64_C(0) << width;
@@ -24,8 +30,8 @@ static uint64_t widen(const ptx_insn *insn, uint64_t bits) {
   return held == PTX_B16 || held == PTX_U16 || held == PTX_S16 ? bits & 0xffff : bits;
 }
 
-static void put_lane(const emu_warp *w, const ptx_insn *insn, uint32_t slot, int lane,
-                     uint64_t bits) {
+static inline void put_lane(const emu_warp *w, const ptx_insn *insn, uint32_t slot, int lane,
+                            uint64_t bits) {
   if (insn->result_bytes == 8) {
     emu_doubles(w, slot)[lane] = bits;
   } else {
@@ -33,12 +39,12 @@ static void put_lane(const emu_warp *w, const ptx_insn *insn, uint32_t slot, int
   }
 }
 
-static uint64_t source_bits(const emu_warp *w, uint32_t slot, unsigned element, int lane) {
+static inline uint64_t source_bits(const emu_warp *w, uint32_t slot, unsigned element, int lane) {
   return element == 8 ? emu_doubles(w, slot)[lane] : emu_words(w, slot)[lane];
 }
 
-static void put_lanes(const emu_warp *w, const ptx_insn *insn, uint32_t slot, uint32_t lanes,
-                      uint64_t bits) {
+static inline void put_lanes(const emu_warp *w, const ptx_insn *insn, uint32_t slot, uint32_t lanes,
+                             uint64_t bits) {
   if (lanes == UINT32_MAX && insn->result_bytes == 4) {
     uint32_t *to = emu_words(w, slot);
     for (int lane = 0; lane < PTX_LANES; lane++) to[lane] = (uint32_t)bits;
@@ -231,7 +237,6 @@ static bool start_copy(emu_machine *m, emu_warp *w, const ptx_insn *insn, int la
   copy->group = w->lane_group[lane];
   copy->to = to;
   copy->bytes = insn->bytes;
-  copy->line = insn->line;
   w->copy_count++;
   return true;
 }

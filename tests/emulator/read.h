@@ -109,9 +109,7 @@ typedef struct reader {
   int32_t *scopes; /* each scope's parent */
   int32_t scope_count, scope_capacity;
   int32_t scope;
-  int32_t depth;     /* of expanded calls */
-  text return_label; /* of the function being expanded; empty in a kernel */
-  int32_t return_scope;
+  int32_t depth; /* of expanded calls */
 } reader;
 
 wb_status reader_fail(const reader *r, const char *format, ...) WB_PRINTF(2, 3);

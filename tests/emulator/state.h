@@ -15,7 +15,7 @@
 #include "tests/emulator/emulator.h"
 #include "tests/emulator/exec.h"
 
-enum { EMU_DEVICES = 8, EMU_INJECTIONS = 16, EMU_WARP_THREADS_MAX = 1024 };
+enum { EMU_DEVICES = 8, EMU_INJECTIONS = 16, EMU_BLOCK_THREADS = 1024 };
 
 /* A failure to be given: the n-th call of a function, or the n-th kernel that is run. */
 typedef struct emu_injection {
