@@ -49,7 +49,12 @@ static wb_status check_config(const wb_sim_config *config, wb_error *error) {
   }
   if (config->tape_count < 1 || config->tapes == NULL) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT, "sim: tapes: expected at least 1, got %d",
-                   config->tape_count);
+                   config->tapes != NULL ? config->tape_count : 0);
+  }
+  for (int32_t i = 0; i < config->tape_count; i++) {
+    if (config->tapes[i] == NULL) {
+      return WB_FAIL(error, WB_ERROR_ARGUMENT, "sim: tapes[%d]: expected a tape, got NULL", i);
+    }
   }
   WB_TRY(wb_book_rules_check(&config->rules, error));
   return check_recording(config->trades, config->trade_room, config->row_levels, config->row_room,

@@ -501,6 +501,11 @@ Test(sim, bad_arguments_are_named) {
   config = config_for(&m, 1);
   config.tape_count = 0;
   cr_assert_eq(wb_sim_create(&config, &sim, &error), WB_ERROR_ARGUMENT);
+  const wb_tape *holed[] = {config.tapes[0], NULL};
+  config.tapes = holed;
+  config.tape_count = 2;
+  cr_assert_eq(wb_sim_create(&config, &sim, &error), WB_ERROR_ARGUMENT);
+  cr_assert_str_eq(error.text, "sim: tapes[1]: expected a tape, got NULL");
   config = config_for(&m, WB_SIM_BOOKS_MAX);
   config.rules.capacity = 8192;
   cr_assert_eq(wb_sim_create(&config, &sim, &error), WB_ERROR_MEMORY);
