@@ -95,10 +95,15 @@ static wb_status cpu_launch(wb_device *device, const wb_kernel *kernel, const wb
   const int32_t threads = wb_device_cpu_threads(device);
   int64_t pieces = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_THREAD;
   if (pieces > launch->books) pieces = launch->books;
+  /* alone: no team, which would cost memory and time */
+  if (pieces == 1) {
+    return wb_kernel_run(kernel, &arguments, launch->first_book, launch->first_book + launch->books,
+                         error);
+  }
   int64_t failed = pieces; /* the lowest piece that failed */
   wb_error first = {.status = WB_OK};
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (pieces > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
 #endif
   for (int64_t piece = 0; piece < pieces; piece++) {
     wb_error own = {.status = WB_OK};

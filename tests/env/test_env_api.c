@@ -2,8 +2,15 @@
  * what is refused, by a call or on the device, with the other environments unharmed. */
 #include "market.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { ENVS = 4 };
 
@@ -436,6 +443,65 @@ Test(api, twap_trades_evenly_and_avellaneda_stoikov_quotes_around_its_price) {
   MUST(wb_env_take_statistics(env, 1, list, &n, error));
   cr_assert_eq(statistic(list, n, "volume"), 200 * ENVS);
   cr_assert_lt(statistic(list, n, "liquidated"), 20 * ENVS);
+}
+
+/* ---- what a step does not do ---- */
+
+/* From here on whoever makes a system call other than futex and exit is killed. */
+static bool forbid_system_calls(void) {
+  struct sock_filter list[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog filter = {.len = sizeof list / sizeof list[0], .filter = list};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+static void step_without_system_calls(void) {
+  wb_env_config c = plain(both, 2);
+  c.autoreset = WB_ENV_AUTORESET_SAME_STEP;
+  create(&c);
+  reset();
+  play("random", 1);
+  if (!forbid_system_calls()) syscall(SYS_exit, 2);
+  bool good = true;
+  for (int i = 0; i < 60 && good; i++) {
+    good = wb_env_act(env, "random", -1, NULL) == WB_OK && wb_env_step(env, NULL) == WB_OK;
+  }
+  good = good && wb_env_reset(env, NULL, NULL, NULL) == WB_OK;
+  syscall(SYS_exit, good ? 0 : 1);
+}
+
+Test(api, steps_and_resets_make_no_system_call) {
+  pid_t child = fork();
+  cr_assert_geq(child, 0);
+  if (child == 0) step_without_system_calls();
+  int status = 0;
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) cr_skip("no seccomp here");
+  cr_assert(WIFEXITED(status), "killed by signal %d: a system call", WTERMSIG(status));
+  cr_assert_eq(WEXITSTATUS(status), 0);
+}
+
+Test(api, steps_and_resets_allocate_nothing) {
+  wb_env_config c = plain(both, 2);
+  c.autoreset = WB_ENV_AUTORESET_SAME_STEP;
+  create(&c);
+  reset();
+  play("random", 1);
+  bool good = true;
+  size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < 60 && good; i++) {
+    good = wb_env_act(env, "random", -1, NULL) == WB_OK && wb_env_step(env, NULL) == WB_OK;
+  }
+  good = good && wb_env_reset(env, NULL, NULL, NULL) == WB_OK;
+  size_t after = mallinfo2().uordblks;
+  cr_assert(good);
+  cr_assert_eq(after, before);
 }
 
 /* ---- several at once ---- */

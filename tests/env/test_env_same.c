@@ -115,7 +115,7 @@ Test(same, a_restored_state_goes_on_as_the_saved_one_did) {
   wb_tape *tape = make_market(24, 2000);
   wb_env *env = open(tape, 8, 1, NULL), *other = open(tape, 3, 1, NULL);
   size_t bytes = (size_t)wb_env_state_bytes(env);
-  cr_assert_eq(wb_env_state_bytes(other), bytes);
+  cr_assert_eq((size_t)wb_env_state_bytes(other), bytes);
   unsigned char *states = aligned_alloc(64, 8 * bytes), *moved = aligned_alloc(64, 3 * bytes);
   uint64_t first[8], again[8], elsewhere[3];
   MUST(wb_env_reset(env, NULL, NULL, error));
