@@ -18,7 +18,7 @@ enum {
   BATCH_ROOM = 1 << 16, /* trades */
   ROW_DEPTH = 4,        /* levels of a book row */
   LEVELS_MOST = 16,
-  STEPS_MOST = 3000000, /* of one interpreted launch: far more than any needs */
+  STEPS_MOST = 3000000, /* ops of one interpreted record, but for a renumbering */
   TRADES_MOST = 8192    /* of one record */
 };
 
@@ -169,7 +169,10 @@ static bool launch(comparison *c, int book, int64_t limit, int64_t room) {
   wb_fault fault = {.op = -1};
   wb_kernel_arguments arguments = {e->slabs, e->slab_bytes, buffers, scalars, &fault};
   wb_error error = {0};
-  int64_t steps = (limit < LAUNCH_MOST ? limit : c->episode->count) * STEPS_MOST;
+  /* a renumbering passes over all rows for each order */
+  int64_t slots = e->layout->capacity;
+  int64_t records = limit < LAUNCH_MOST ? limit : c->episode->count;
+  int64_t steps = records * STEPS_MOST + slots * slots * 2;
   wb_status status = e->target == DIFF_COMPILED
                          ? wb_kernel_run(e->run, &arguments, book, book + 1, &error)
                          : wb_interpret(e->program, &arguments, book, book + 1, steps, &error);
@@ -524,14 +527,19 @@ bool diff_run(diff_engine *engine, const diff_episode *episode, uint64_t seed,
 
 /* ---- shrinking ---- */
 
-static bool still_differs(diff_engine *engine, diff_episode *e, uint64_t seed) {
+/* Tries that a shrinking may make: a short list is worth some seconds, not minutes. */
+enum { TRIES_MOST = 400 };
+
+static bool still_differs(diff_engine *engine, diff_episode *e, uint64_t seed, int32_t *tries) {
   diff_failure failure;
+  if (*tries == 0) return false;
+  --*tries;
   return !diff_run(engine, e, seed, NULL, &failure);
 }
 
 /* Leaves `length` records from `first` on out if the rest still differs. */
 static bool leave_out(diff_engine *engine, diff_episode *e, uint64_t seed, int64_t first,
-                      int64_t length) {
+                      int64_t length, int32_t *tries) {
   diff_episode shorter = *e;
   shorter.count = e->count - length;
   shorter.records = calloc((size_t)shorter.count + 1, sizeof *shorter.records);
@@ -539,7 +547,7 @@ static bool leave_out(diff_engine *engine, diff_episode *e, uint64_t seed, int64
   memcpy(shorter.records, e->records, sizeof(wb_record) * (size_t)first);
   memcpy(shorter.records + first, e->records + first + length,
          sizeof(wb_record) * (size_t)(e->count - first - length));
-  if (!still_differs(engine, &shorter, seed)) {
+  if (!still_differs(engine, &shorter, seed, tries)) {
     free(shorter.records);
     return false;
   }
@@ -550,6 +558,7 @@ static bool leave_out(diff_engine *engine, diff_episode *e, uint64_t seed, int64
 
 void diff_shrink(diff_engine *engine, diff_episode *episode, uint64_t seed) {
   int32_t every = engine->check_every;
+  int32_t tries = TRIES_MOST;
   engine->check_every = 1;
   diff_failure failure;
   if (!diff_run(engine, episode, seed, NULL, &failure)) {
@@ -557,13 +566,13 @@ void diff_shrink(diff_engine *engine, diff_episode *episode, uint64_t seed) {
     for (int64_t length = episode->count / 2; length >= 1; length /= 2) {
       for (int64_t first = episode->count - length; first >= 0; first -= length) {
         if (first + length <= episode->count) {
-          (void)leave_out(engine, episode, seed, first, length);
+          (void)leave_out(engine, episode, seed, first, length, &tries);
         }
       }
     }
     diff_episode bare = *episode;
     bare.seed_count = 0;
-    if (still_differs(engine, &bare, seed)) *episode = bare;
+    if (still_differs(engine, &bare, seed, &tries)) *episode = bare;
   }
   engine->check_every = every;
 }
@@ -615,9 +624,11 @@ static bool run_config(int32_t number, diff_target target, uint64_t seed, int64_
     diff_generate(&config, episode_seed, left < EPISODE_RECORDS ? left : EPISODE_RECORDS, &episode);
     same = diff_run(engine, &episode, episode_seed, coverage, &failure);
     if (!same) {
+      /* said before the list is shrunk, which may take a while */
       fprintf(out, "configuration %d (%s, capacity %d), seed %llu, record %lld: %s\n", number,
               config.name, config.rules.capacity, (unsigned long long)episode_seed,
               (long long)failure.record, failure.text);
+      fflush(out);
       diff_shrink(engine, &episode, episode_seed);
       (void)diff_run(engine, &episode, episode_seed, NULL, &failure);
       diff_print_test(&config, &episode, &failure, out);
