@@ -84,8 +84,8 @@ static LLVMValueRef strip_index(const access_reader *r, LLVMValueRef pointer, LL
   return LLVMGetOperand(index, 0);
 }
 
-/* Splits a pointer into another one, at most one index, and constant bytes. */
-static void strip(const access_reader *r, LLVMValueRef pointer, access *a) {
+/* At most one index is taken; what stands before it is the base. */
+void access_split(const access_reader *r, LLVMValueRef pointer, access *a) {
   a->index = NULL;
   a->scale = a->offset = 0;
   for (;; pointer = LLVMGetOperand(pointer, 0)) {
@@ -110,7 +110,7 @@ static void strip(const access_reader *r, LLVMValueRef pointer, access *a) {
 
 static void set_place(const access_reader *r, access *a, LLVMValueRef pointer, LLVMTypeRef type) {
   if (a->pattern == EMIT_LANES || a->object == ACCESS_ANY_OBJECT) return;
-  strip(r, pointer, a);
+  access_split(r, pointer, a);
   a->bytes = (int64_t)LLVMStoreSizeOfType(r->layout, type);
 }
 

@@ -36,6 +36,9 @@ typedef struct access_reader {
 access_reader access_reader_of(LLVMModuleRef module);
 access_kind access_read(const access_reader *r, LLVMValueRef instruction, access *a);
 
+/* Base, index, scale and offset of an address. */
+void access_split(const access_reader *r, LLVMValueRef pointer, access *a);
+
 /* Gives up knowing the place inside the object. */
 void access_forget_place(access *a);
 

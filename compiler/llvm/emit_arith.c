@@ -86,17 +86,8 @@ LLVMValueRef emit_extremum(emit *e, wb_opcode code, LLVMValueRef a, LLVMValueRef
   }
 }
 
-/* The zeros below the lowest one, by counting ones; of 0: all. */
-static LLVMValueRef ctz_by_popcnt(emit *e, LLVMValueRef a) {
-  LLVMValueRef below = LLVMBuildSub(e->builder, a, emit_number(a, 1), "");
-  below = LLVMBuildAnd(e->builder, below, LLVMBuildNot(e->builder, a, ""), "");
-  return emit_count_bits(e, WB_OP_POPCNT, below);
-}
-
 LLVMValueRef emit_count_bits(emit *e, wb_opcode code, LLVMValueRef a) {
   if (code == WB_OP_POPCNT) return emit_call1(e, "llvm.ctpop", a);
-  /* for a GPU LLVM would branch around the count of 0, in the middle of lanes */
-  if (code == WB_OP_CTZ && e->gang->threads) return ctz_by_popcnt(e, a);
   LLVMTypeRef type = LLVMTypeOf(a);
   LLVMValueRef arguments[] = {a, emit_constant(e->types[WB_TYPE_BOOL], 0)}; /* 0 is defined */
   return emit_call(e, code == WB_OP_CTZ ? "llvm.cttz" : "llvm.ctlz", &type, 1, arguments, 2);

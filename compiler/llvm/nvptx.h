@@ -18,6 +18,9 @@ void nvptx_sink(const wb_program *program, LLVMModuleRef module);
 wb_status nvptx_barriers(const wb_program *program, LLVMModuleRef module, int32_t *count,
                          wb_error *error);
 
+/* Changes that are for the code generator alone; the last ones. */
+void nvptx_prepare(const wb_program *program, LLVMModuleRef module);
+
 /* Finishes PTX as LLVM wrote it: branches are marked uniform, `note` lines are put at the head.
  * Returns a string of malloc, NULL if memory is short. */
 char *nvptx_finish(const char *ptx, const char *note);
