@@ -99,7 +99,7 @@ static void parse_target(const struct argp_state *state, kernels_target *target)
   if (strncmp(name, "host:", 5) == 0 && name[5] != '\0') {
     target->cpu = name + 5;
   } else if (strcmp(name, "sm_80") == 0 || strcmp(name, "sm_90") == 0) {
-    target->sm = atoi(name + 3);
+    target->sm = strcmp(name, "sm_90") == 0 ? 90 : 80;
   } else if (strcmp(name, "host") != 0) {
     argp_error(state, "--arch: expected host, host:CPU, sm_80 or sm_90, got \"%s\"", name);
   }

@@ -10,8 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 bool ptxas_find(const char *variable, const char *tool, char path[PTXAS_PATH_BYTES]) {
   const char *chosen = getenv(variable);
   if (chosen != NULL && chosen[0] != '\0') {
