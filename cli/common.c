@@ -159,6 +159,20 @@ double cli_now(void) {
                                                    : 0;
 }
 
+json_t *cli_json_text(const char *text) {
+  json_t *json = text == NULL ? json_null() : json_string(text);
+  char *shown = json == NULL ? strdup(text) : NULL;
+  if (shown == NULL) {
+    return json;
+  }
+  for (char *at = shown; *at != '\0'; at++) {
+    *at = (unsigned char)*at < 0x80 ? *at : '?';
+  }
+  json = json_string(shown);
+  free(shown);
+  return json;
+}
+
 int cli_print_json(json_t *object) {
   wb_error error;
   if (object == NULL) {

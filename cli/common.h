@@ -16,8 +16,8 @@
 enum { CLI_OK = 0, CLI_DIFFERENT = 1, CLI_ERROR = 2 };
 
 typedef int cli_command(int argc, char **argv);
-cli_command cli_replay, cli_compare, cli_convert, cli_export, cli_info, cli_devices,
-    cli_kernels, cli_env;
+cli_command cli_replay, cli_compare, cli_convert, cli_export, cli_info, cli_devices, cli_kernels,
+    cli_env;
 
 /* Prints the line and returns CLI_ERROR. */
 int cli_fail(const wb_error *error);
@@ -44,6 +44,10 @@ const char *cli_seconds_text(int64_t time_ns, char text[CLI_TEXT_BYTES]);
 const char *cli_lower(const char *name, char text[CLI_TEXT_BYTES]);
 
 double cli_now(void); /* seconds, from any start */
+
+/* A name or a text of a user's as JSON, null for NULL. File names may be any bytes and JSON is UTF-8:
+ * where it is not that, each byte beyond ASCII is shown as '?'. */
+json_t *cli_json_text(const char *text);
 
 /* Writes `object` (whose reference is taken; NULL: memory ran out) to stdout. */
 int cli_print_json(json_t *object);

@@ -58,16 +58,12 @@ static void print_days(const wb_input_list *list) {
   }
 }
 
-static json_t *text_json(const char *text) {
-  return text == NULL ? json_null() : json_stringn_nocheck(text, strlen(text));
-}
-
 static json_t *days_json(const wb_input_list *list) {
   json_t *days = json_array();
   for (int32_t i = 0; days != NULL && i < list->count; i++) {
     const wb_input_entry *entry = &list->entries[i];
-    json_t *day = json_pack("{s:o,s:o,s:I,s:I}", "message", text_json(entry->message_name),
-                            "orderbook", text_json(entry->orderbook_name), "message_bytes",
+    json_t *day = json_pack("{s:o,s:o,s:I,s:I}", "message", cli_json_text(entry->message_name),
+                            "orderbook", cli_json_text(entry->orderbook_name), "message_bytes",
                             (json_int_t)entry->message_bytes, "orderbook_bytes",
                             (json_int_t)entry->orderbook_bytes);
     if (json_array_append_new(days, day) != 0) {
@@ -140,8 +136,8 @@ static json_t *sources_json(const wb_tape *tape) {
   for (int32_t i = 0; sources != NULL && i < tape->source_count; i++) {
     char hash[33];
     wb_hash128_text(tape->sources[i].hash, hash);
-    json_t *source = json_pack("{s:o,s:I,s:s}", "name", text_json(tape->sources[i].name), "bytes",
-                               (json_int_t)tape->sources[i].bytes, "hash", hash);
+    json_t *source = json_pack("{s:o,s:I,s:s}", "name", cli_json_text(tape->sources[i].name),
+                               "bytes", (json_int_t)tape->sources[i].bytes, "hash", hash);
     if (json_array_append_new(sources, source) != 0) {
       json_decref(sources);
       sources = NULL;
@@ -158,17 +154,17 @@ static json_t *tape_json(const wb_tape *tape) {
   price_range range = find_prices(tape);
   int64_t first = 0, last = 0;
   bool timed = cli_time_span(tape, &first, &last);
-  return json_pack("{s:s,s:s,s:o,s:I,s:I,s:i,s:i,s:i,s:b,s:o,s:o,s:o,s:o,s:f,s:I,s:i,s:o,s:o,s:o}",
-                   "instrument", tape->instrument, "day", tape->day, "sources", sources_json(tape),
-                   "rows", (json_int_t)tape->row_count, "records", (json_int_t)tape->record_count,
-                   "seed_orders", (int)tape->seed_count, "references", (int)tape->ref_count,
-                   "levels", (int)tape->levels, "depth_unknown", (int)tape->depth_unknown,
-                   "first_ns", optional_json(timed, first), "last_ns", optional_json(timed, last),
-                   "lowest_price", optional_json(range.known, range.lowest), "highest_price",
-                   optional_json(range.known, range.highest), "price_unit", tape->price_unit,
-                   "base", (json_int_t)tape->base, "tick_size", (int)tape->tick_size,
-                   "messages_by_type", cli_messages_json(tape), "counts", cli_counts_json(tape),
-                   "findings", cli_findings_json(tape, tape->finding_count));
+  return json_pack(
+      "{s:o,s:s,s:o,s:I,s:I,s:i,s:i,s:i,s:b,s:o,s:o,s:o,s:o,s:f,s:I,s:i,s:o,s:o,s:o}", "instrument",
+      cli_json_text(tape->instrument), "day", tape->day, "sources", sources_json(tape), "rows",
+      (json_int_t)tape->row_count, "records", (json_int_t)tape->record_count, "seed_orders",
+      (int)tape->seed_count, "references", (int)tape->ref_count, "levels", (int)tape->levels,
+      "depth_unknown", (int)tape->depth_unknown, "first_ns", optional_json(timed, first), "last_ns",
+      optional_json(timed, last), "lowest_price", optional_json(range.known, range.lowest),
+      "highest_price", optional_json(range.known, range.highest), "price_unit", tape->price_unit,
+      "base", (json_int_t)tape->base, "tick_size", (int)tape->tick_size, "messages_by_type",
+      cli_messages_json(tape), "counts", cli_counts_json(tape), "findings",
+      cli_findings_json(tape, tape->finding_count));
 }
 
 static int show_tape(arguments *line) {

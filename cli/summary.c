@@ -249,7 +249,7 @@ json_t *cli_findings_json(const wb_tape *tape, int64_t most) {
   bool failed = list == NULL;
   for (int64_t i = 0; i < tape->finding_count && i < most && !failed; i++) {
     const wb_finding *finding = &tape->findings[i];
-    json_t *text = json_stringn_nocheck(finding->text, strlen(finding->text));
+    json_t *text = cli_json_text(finding->text);
     failed =
         json_array_append_new(list, json_pack("{s:s,s:I,s:o}", "kind", kinds[finding->kind], "row",
                                               (json_int_t)finding->row, "text", text)) != 0;
@@ -319,15 +319,16 @@ static json_t *reader_json(const cli_replay_summary *summary) {
   const wb_tape *tape = summary->tape;
   const wb_reader_counts *counts = &tape->counts;
   return json_pack(
-      "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "instrument",
-      tape->instrument, "day", tape->day, "rows", (json_int_t)summary->result->rows, "records",
-      (json_int_t)summary->result->records, "edge_records", (json_int_t)counts->edge_records,
-      "edge_corrections", (json_int_t)counts->edge_corrections, "edge_dropped",
-      (json_int_t)counts->edge_dropped, "unknown_ids", (json_int_t)counts->unknown_ids, "late_adds",
-      (json_int_t)counts->late_adds, "contradictions", (json_int_t)counts->contradictions,
-      "crossed_rows", (json_int_t)counts->crossed_rows, "bad_lines", (json_int_t)counts->bad_lines,
-      "truncated_rows", (json_int_t)counts->truncated_rows, "messages_by_type",
-      cli_messages_json(tape), "findings", cli_findings_json(tape, FINDINGS_IN_JSON));
+      "{s:o,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "instrument",
+      cli_json_text(tape->instrument), "day", tape->day, "rows", (json_int_t)summary->result->rows,
+      "records", (json_int_t)summary->result->records, "edge_records",
+      (json_int_t)counts->edge_records, "edge_corrections", (json_int_t)counts->edge_corrections,
+      "edge_dropped", (json_int_t)counts->edge_dropped, "unknown_ids",
+      (json_int_t)counts->unknown_ids, "late_adds", (json_int_t)counts->late_adds, "contradictions",
+      (json_int_t)counts->contradictions, "crossed_rows", (json_int_t)counts->crossed_rows,
+      "bad_lines", (json_int_t)counts->bad_lines, "truncated_rows",
+      (json_int_t)counts->truncated_rows, "messages_by_type", cli_messages_json(tape), "findings",
+      cli_findings_json(tape, FINDINGS_IN_JSON));
 }
 
 static json_t *run_json(const cli_replay_summary *summary) {

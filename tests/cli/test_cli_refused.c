@@ -87,6 +87,25 @@ Test(accepted, what_does_no_harm) {
   }
 }
 
+/* A file's name may be any bytes, JSON is UTF-8. */
+Test(accepted, names_that_are_no_utf8) {
+  pair p = good_pair();
+  char *messages = format("%s/caf\xe9_message_2.csv", p.folder);
+  char *books = format("%s/caf\xe9_orderbook_2.csv", p.folder);
+  cr_assert_eq(rename(p.messages, messages), 0);
+  cr_assert_eq(rename(p.books, books), 0);
+  json_t *info = expect_json(RUN("info", messages, "--json"), 0);
+  const char *source = text(json_array_get(json_object_get(info, "sources"), 0), "name");
+  cr_expect(strstr(source, "/caf?_message_2.csv") != NULL, "%s", source);
+  json_decref(info);
+  info = expect_json(RUN("info", messages, "--json", "--list"), 0);
+  cr_expect_eq(json_array_size(json_object_get(info, "days")), 1);
+  json_decref(info);
+  free(messages);
+  free(books);
+  end_pair(&p);
+}
+
 /* ---- files ---- */
 
 Test(refused, files_that_are_not_there_or_not_readable) {
