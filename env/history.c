@@ -78,6 +78,19 @@ static void count_row(world *k, const message *m, const bounds *to, label run) {
   }
 }
 
+/* What nearly every record moves stays in variables while they run. */
+static void open_hot_counters(world *k) {
+  book *b = &k->history;
+  uint32_t tallied = 1u << WB_COUNT_TRADES;
+  for (int type = WB_RECORD_ADD; type <= WB_RECORD_TYPE_COUNT; type++) {
+    if ((b->can.types >> type & 1) != 0)
+      tallied |= 1u << (WB_COUNT_TYPE_ADD + type - WB_RECORD_ADD);
+  }
+  open_counters(b, tallied, 1u << WB_COUNT_VOLUME | 1u << WB_COUNT_NOTIONAL);
+  b->tape = load_in(b->head, WB_HEAD_TAPE);
+  b->has_tape = true;
+}
+
 static void run_records(world *k, const bounds *to) {
   book *b = &k->history;
   WHILE_AS(run, goes_on(k, to)) {
@@ -97,7 +110,9 @@ void run_history(world *k) {
   val from = value(b->cursor);
   val now = env_get(k, ENV_NOW_NS);
   env_set(k, ENV_FILLS, i64(0));
+  open_hot_counters(k);
   run_records(k, &to);
+  close_counters(b);
   val taken = sub(rows, to.left);
   env_set(k, ENV_STEP_MESSAGES, taken);
   env_add(k, ENV_MESSAGES, taken);

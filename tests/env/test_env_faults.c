@@ -23,8 +23,8 @@ static int32_t price_in(const scene *s, int32_t ticks) {
 }
 
 /* 100 shares at 2, 3 and 4 ticks on either side of MID: references 0.. of asks, 10.. of bids. */
-static scene open_scene(const wb_record *records, int64_t count, const wb_env_agents *agents,
-                        bool mirrored) {
+static scene open_with(const wb_record *records, int64_t count, const wb_env_agents *agents,
+                       bool mirrored, wb_env_clock clock, int32_t rows_a_step) {
   scene s = {.mirrored = mirrored};
   wb_order orders[6];
   wb_record moved[64];
@@ -42,7 +42,8 @@ static scene open_scene(const wb_record *records, int64_t count, const wb_env_ag
   s.tape = make_scene(orders, 6, moved, count);
   const wb_tape *tape = s.tape;
   wb_env_config c = config_on(&tape, agents, 1);
-  c.messages_per_step = 1;
+  c.clock = clock;
+  c.messages_per_step = rows_a_step;
   c.episode_messages = (int32_t)count;
   c.record_room = 256;
   MUST(wb_env_create(&c, &s.env, error));
@@ -53,6 +54,11 @@ static scene open_scene(const wb_record *records, int64_t count, const wb_env_ag
   }
   MUST(wb_env_reset(s.env, NULL, NULL, error));
   return s;
+}
+
+static scene open_scene(const wb_record *records, int64_t count, const wb_env_agents *agents,
+                        bool mirrored) {
+  return open_with(records, count, agents, mirrored, WB_ENV_CLOCK_MESSAGES, 1);
 }
 
 static void close_scene(scene *s) {
@@ -195,6 +201,27 @@ Test(queue, shares_ahead_are_observed) {
     cr_assert_float_eq(seen[at + 3], 0.4f, 1e-6);
     close_scene(&s);
   }
+}
+
+/* ---- the clock of fills ---- */
+
+static int32_t rows_of(scene *s) {
+  int32_t rows;
+  MUST(wb_env_read(s->env, "messages", &rows, sizeof rows, error));
+  return rows;
+}
+
+Test(clock, a_step_ends_with_the_row_that_fills_an_order) {
+  const wb_record records[] = {idle(), idle(), executed(0, 2, 10), idle(), idle(), idle(), idle(),
+                               idle(), idle()};
+  scene s = open_with(records, 9, by_hand, false, WB_ENV_CLOCK_FILL, 5);
+  /* own taking is no such fill: the step goes on to the row that meets the resting order */
+  step(&s, (order_wish){LIMIT, 1, -1, 20}, (order_wish){MARKET, 1, 0, 5});
+  cr_assert_eq(rows_of(&s), 3);
+  cr_assert_eq(account_of(&s).sold, 5 + 10);
+  step(&s, keep, keep);
+  cr_assert_eq(rows_of(&s), 5, "no fill: the most rows of a step");
+  close_scene(&s);
 }
 
 /* ---- faults ---- */
