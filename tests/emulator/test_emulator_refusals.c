@@ -120,6 +120,17 @@ static const refusal refusals[] = {
      ONE_WARP, cudaErrorLaunchFailure, "hazard, read after write", false},
     {"an atomic read plainly", "red.global.add.u32 [%rd1], 1;\nld.global.u32 %r6, [%rd1];",
      ONE_WARP, cudaErrorLaunchFailure, "hazard, read after write", false},
+    {"a byte of another lane's word",
+     "st.global.u32 [%rd3], %r1;\n@%p1 ld.global.u8 %rs1, [%rd1+5];", ONE_WARP,
+     cudaErrorLaunchFailure, "lanes 0x00000002 of the warp", false},
+    {"the second of two copies, of which one was waited for",
+     "cp.async.ca.shared.global [%r4], [%rd3], 4;\ncp.async.commit_group;\nadd.s32 %r6, %r4, 128;\n"
+     "cp.async.ca.shared.global [%r6], [%rd3], 4;\ncp.async.commit_group;\ncp.async.wait_group 1;\n"
+     "ld.shared.u32 %r7, [%r4];\nld.shared.u32 %r8, [%r6];",
+     ONE_WARP, cudaErrorLaunchFailure, "never written", false},
+    {"a shuffle from a lane of another group",
+     "setp.lt.s32 %p2, %r1, 16;\nselp.b32 %r6, 0xffff, 0xffff0000, %p2;\nshfl.sync.idx.b32 %r7, %r1, 20, 31, %r6;",
+     ONE_WARP, cudaErrorLaunchFailure, "lane 0 reads lane 20, which does not take part", false},
     {"between warps, shared",
      "st.shared.u32 [%r4], %r1;\nbar.warp.sync -1;\nxor.b32 %r6, %r4, 128;\nadd.s32 %r7, %r1, 0;\n"
      "setp.ge.s32 %p2, %r1, 32;\n@%p2 ld.shared.u32 %r8, [%r6];",
@@ -326,26 +337,39 @@ Test(refusals, a_launch_that_does_not_end) {
 
 Test(refusals, between_blocks_of_one_launch) {
   static const struct {
-    const char *body, *message;
+    unsigned blocks;
+    const char *body, *message, *other;
   } cases[] = {
-      {"mov.u32 %r6, %ctaid.x;\nst.global.u32 [%rd1], %r6;", "unequal write after write"},
-      {"mov.u32 %r6, %ctaid.x;\nsetp.eq.s32 %p2, %r6, 0;\n@%p2 st.global.u32 [%rd1], 5;\n"
-       "@!%p2 ld.global.u32 %r7, [%rd1];",
-       "read after write"},
-      {"mov.u32 %r6, %ctaid.x;\nsetp.eq.s32 %p2, %r6, 3;\n@!%p2 ld.global.u32 %r7, [%rd1];\n"
-       "@%p2 st.global.u32 [%rd1], 5;",
-       "write after read"}};
-  for (int k = 0; k < 3; k++) {
+      {2, "st.global.u32 [%rd1], %r6;", "unequal write after write", "another block"},
+      {4, "@%p2 st.global.u32 [%rd1], 5;\n@!%p2 ld.global.u32 %r7, [%rd1];", "read after write",
+       "another block"},
+      {4,
+       "setp.eq.s32 %p2, %r6, 3;\n@!%p2 ld.global.u32 %r7, [%rd1];\n@%p2 st.global.u32 [%rd1], 5;",
+       "write after read", "another block"},
+      /* its own read does not hide the other block's */
+      {2,
+       "@%p1 ld.global.u32 %r7, [%rd1];\nand.pred %p3, %p1, !%p2;\n@%p3 st.global.u32 [%rd1], 5;",
+       "write after read", "another block"},
+      /* shared memory and stacks are fresh in each block */
+      {2, "@%p2 st.shared.u32 [%r4], 5;\n@!%p2 ld.shared.u32 %r7, [%r4];", "never written",
+       "block (1,0,0)"},
+      {2, "@%p2 st.local.u32 [stack], 5;\n@!%p2 ld.local.u32 %r7, [stack];", "never written",
+       "block (1,0,0)"}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char body[512];
+    snprintf(body, sizeof body, "mov.u32 %%r6, %%ctaid.x;\nsetp.eq.s32 %%p2, %%r6, 0;\n%s",
+             cases[k].body);
     harness_start();
     cudaLibrary_t library;
-    MUST(cudaLibraryLoadData(&library, with_body(cases[k].body), NULL, NULL, 0, NULL, NULL, 0));
+    MUST(cudaLibraryLoadData(&library, with_body(body), NULL, NULL, 0, NULL, NULL, 0));
     cudaKernel_t kernel = harness_kernel(library, "k");
     void *memory = harness_put(NULL, 4096);
     void *arguments[] = {&memory};
-    MUST(cudaLaunchKernel(kernel, (dim3){4, 1, 1}, (dim3){32, 1, 1}, arguments, 0, NULL));
-    cr_assert_eq(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+    MUST(cudaLaunchKernel(kernel, (dim3){cases[k].blocks, 1, 1}, (dim3){32, 1, 1}, arguments, 0,
+                          NULL));
+    cr_assert_eq(cudaDeviceSynchronize(), cudaErrorLaunchFailure, "case %zu", k);
     cr_assert(strstr(wb_emulator_message(), cases[k].message), "%s", wb_emulator_message());
-    cr_assert(strstr(wb_emulator_message(), "another block"), "%s", wb_emulator_message());
+    cr_assert(strstr(wb_emulator_message(), cases[k].other), "%s", wb_emulator_message());
   }
   /* one launch after another is ordered */
   harness_start();
@@ -466,6 +490,33 @@ Test(refusals, damaged_texts_are_refused_or_run) {
   cr_assert_gt(ran, 20);
   free(changed);
   free(whole);
+  harness_end();
+}
+
+Test(refusals, wide_accesses_to_shared_memory_take_several_passes) {
+  static const struct {
+    const char *body;
+    int64_t passes, conflicts;
+  } cases[] = {
+      {"st.shared.u32 [%r4], 1;", 1, 0},
+      {"st.shared.u32 [first], 1;", 1, 0},
+      {"cvt.u16.u32 %rs1, %r1;\nadd.s32 %r6, %r3, %r1;\nst.shared.u8 [%r6], %rs1;", 1, 0},
+      {"shl.b32 %r6, %r1, 3;\nadd.s32 %r6, %r6, %r3;\nst.shared.u64 [%r6], %rd1;", 2, 0},
+      /* lanes 0..7 and 16..23 over 256 bytes each, the others beside them in the same banks */
+      {"and.b32 %r6, %r1, 7;\nshl.b32 %r6, %r6, 5;\nadd.s32 %r6, %r6, %r3;\n"
+       "st.shared.u64 [%r6], 7;",
+       4, 2}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    cudaError_t error;
+    wb_emulator_counts counts;
+    harness_start();
+    cr_assert(harness_run_text(with_body(cases[k].body), 32, &error), "%s", wb_emulator_message());
+    cr_assert(wb_emulator_read_counts("k", &counts));
+    cr_assert_eq(counts.shared_passes, cases[k].passes, "case %zu: %lld", k,
+                 (long long)counts.shared_passes);
+    cr_assert_eq(counts.shared_conflicts, cases[k].conflicts, "case %zu: %lld", k,
+                 (long long)counts.shared_conflicts);
+  }
   harness_end();
 }
 
