@@ -103,7 +103,7 @@ static const struct {
      OP(SET), DROP, 0},
     {"orders are not renumbered", "renumber.c", "store_row_if_in(k->rank, row,", OP(STORE_ROW_IF),
      DROP, 0},
-    {"a wrong switch case", "run.c", "CASE(type)", OP(CASE), EXCHANGE_CASES, 0},
+    {"a wrong switch case", "run.c", "CASE", OP(CASE), EXCHANGE_CASES, 0},
     {"the next arrival is forgotten where launches are cut", "run.c",
      "store_in(k->state, WB_CELL_NEXT_ARRIVAL, k->next_arrival);", OP(STORE), DROP, 0},
 };
