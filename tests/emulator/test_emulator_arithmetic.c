@@ -20,6 +20,7 @@ static const row rows[] = {
     {"shr.u32 %r0, %r1, %r2", 0x80000000, 33, 0, 0},
     {"shr.s32 %r0, %r1, %r2", 0xfffffff8, 1, 0, 0xfffffffc},
     {"shr.s32 %r0, %r1, %r2", 0xfffffff8, 40, 0, 0xffffffff},
+    {"shr.s32 %r0, %r1, %r2", 0x80000000, 33, 0, 0xffffffff},
     {"shl.b64 %rd0, %rd1, %r2", 3, 64, 0, 0},
     {"shr.s64 %rd0, %rd1, %r2", UINT64_C(1) << 63, 200, 0, UINT64_MAX},
     {"shf.l.wrap.b32 %r0, %r1, %r2, %r3", 0xf0000000, 1, 36, 0x1f},

@@ -493,6 +493,20 @@ Test(refusals, damaged_texts_are_refused_or_run) {
   harness_end();
 }
 
+/* what an earlier kernel had in shared memory is no later kernel's */
+Test(refusals, shared_memory_of_an_earlier_kernel) {
+  static const char large[] =
+      ".version 7.8\n.target sm_80\n.address_size 64\n"
+      ".visible .entry k(.param .u64 at)\n{\n.shared .align 4 .b8 all[1024];\n"
+      "st.shared.u32 [all+256], 1;\nret;\n}\n";
+  cudaError_t error;
+  harness_start();
+  cr_assert(harness_run_text(large, ONE_WARP, &error), "%s", wb_emulator_message());
+  cr_assert_not(harness_run_text(with_body("st.shared.u32 [first+256], 0;"), ONE_WARP, &error));
+  cr_assert_eq(error, cudaErrorIllegalAddress);
+  harness_end();
+}
+
 Test(refusals, wide_accesses_to_shared_memory_take_several_passes) {
   static const struct {
     const char *body;
