@@ -1,6 +1,7 @@
 /* Bundles: kernels compiled ahead of time, kept in a folder, so that a machine without LLVM runs them.
  *
- * A bundle is made by `warpbook kernels build` with the functions below, and looked for whenever a
+ * A bundle is made by `warpbook kernels build` with the functions below, or by any program that runs
+ * with $WB_KEEP_KERNELS set (kernel_keep.c). It is looked for whenever a
  * kernel must be compiled, before LLVM is loaded: in the folders that $WB_KERNELS names (with colons
  * between), then in warpbook-kernels beside libwarpbook.so. A kernel is taken only if everything that
  * can change its code is the same: the program, the target, the options, the interfaces of this build.
@@ -26,6 +27,9 @@ typedef struct wb_bundle_writer wb_bundle_writer;
 /* Starts a bundle; the folder is made if it is not there. What it held is replaced when the bundle is
  * finished. */
 WB_API wb_status wb_bundle_create(const char *folder, wb_bundle_writer **out, wb_error *error);
+
+/* The same, but what the folder's bundle holds stays, if it is whole. */
+WB_API wb_status wb_bundle_extend(const char *folder, wb_bundle_writer **out, wb_error *error);
 
 /* Adds a compiled kernel under `label`, words that say what it is ("run 128 replay"). Host kernels must
  * have been compiled for a level (options.cpu "x86-64" .. "x86-64-v4"), without options.features.

@@ -36,6 +36,16 @@ wb_status wb_bundle_create(const char *folder, wb_bundle_writer **out, wb_error 
   return WB_OK;
 }
 
+wb_status wb_bundle_extend(const char *folder, wb_bundle_writer **out, wb_error *error) {
+  uint8_t *text;
+  size_t size;
+  WB_TRY(wb_bundle_create(folder, out, error));
+  if (wb_bundle_read_file(folder, WB_BUNDLE_MANIFEST, &text, &size, NULL) != WB_OK) return WB_OK;
+  wb_status status = wb_bundle_read_text((const char *)text, &(*out)->list, NULL);
+  free(text);
+  return status == WB_ERROR_MEMORY ? WB_FAIL(error, status, "bundle: no memory") : WB_OK;
+}
+
 void wb_bundle_abandon(wb_bundle_writer *writer) {
   if (writer == NULL) return;
   wb_bundle_list_free(&writer->list);

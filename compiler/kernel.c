@@ -165,9 +165,8 @@ static void keep_options(wb_kernel *kernel, const wb_kernel_options *o) {
   kernel->options.cpu = kernel->cpu;
 }
 
-/* makes the kernel of a program that has gone through the passes, and takes the program */
-static wb_status make(wb_program *program, const wb_kernel_options *o, wb_hash128 key,
-                      wb_kernel **out, wb_error *error) {
+wb_status wb_kernel_make(wb_program *program, const wb_kernel_options *o, wb_hash128 key,
+                         wb_kernel **out, wb_error *error) {
   wb_kernel *kernel = calloc(1, sizeof *kernel);
   if (kernel == NULL) {
     wb_program_free(program);
@@ -223,8 +222,9 @@ static wb_status dump(const wb_kernel *kernel, wb_error *error) {
 static wb_status compile_missing(wb_kernel_cache *cache, wb_program *program,
                                  const wb_kernel_options *o, wb_hash128 key, wb_kernel **out,
                                  wb_error *error) {
-  WB_TRY(make(program, o, key, out, error));
+  WB_TRY(wb_kernel_make(program, o, key, out, error));
   wb_status status = dump(*out, error);
+  if (status == WB_OK) status = wb_kernel_keep((*out)->program, o, error);
   if (status == WB_OK && cache != NULL) status = wb_kernel_cache_put(cache, key, out, error);
   if (status != WB_OK) {
     wb_kernel_release(*out);

@@ -26,6 +26,14 @@ struct wb_kernel {
   void (*detach)(void *attached);
 };
 
+/* kernel.c: makes the kernel of a program that has gone through the passes, and takes the program. */
+wb_status wb_kernel_make(wb_program *program, const wb_kernel_options *options, wb_hash128 key,
+                         wb_kernel **out, wb_error *error);
+
+/* kernel_keep.c: puts a program that was compiled into the bundle that $WB_KEEP_KERNELS names. */
+wb_status wb_kernel_keep(const wb_program *program, const wb_kernel_options *options,
+                         wb_error *error);
+
 /* kernel_bundle.c: whether these options can be served from bundles at all; and takes the code of a
  * new kernel from one. WB_ERROR_UNAVAILABLE: none has it, `error` says why. */
 bool wb_kernel_may_come_from_bundle(const wb_kernel_options *options);

@@ -15,7 +15,7 @@
 
 enum { PROGRAMS = 40, SIZE = 40, BUFFERS_MOST = 64, FIRST_SEED = 9000 };
 
-static char folder[64];
+static char folder[96];
 
 static int remove_one(const char *path, const struct stat *s, int type, struct FTW *at) {
   (void)s;
@@ -359,6 +359,77 @@ Test(bundle, the_loader_believes_nothing) {
     free(cut);
   }
   free(object);
+  progen_free(c);
+  remove_folder();
+}
+
+/* ---- keeping what is compiled ---- */
+
+static void set_keep(const char *targets) {
+  char setting[160];
+  snprintf(setting, sizeof setting, "%s/kept%s", folder, targets);
+  setenv("WB_KEEP_KERNELS", setting, 1);
+}
+
+Test(bundle, keeps_what_a_run_compiles) {
+  if (!has_level(3)) return;
+  make_folder();
+  progen_case *first = make_case(0), *second = make_case(1);
+  const progen_case *cases[] = {first, second, first};
+  set_keep(",x86-64-v2,x86-64-v3");
+  for (int i = 0; i < 3; i++) {
+    /* even what is interpreted: the bundle is for another machine */
+    const wb_kernel_options options = {.interpret = i == 1};
+    wb_kernel *kernel;
+    wb_error error;
+    cr_assert_eq(wb_kernel_compile(NULL, cases[i]->program, &options, &kernel, NULL, &error), WB_OK,
+                 "%s", error.text);
+    wb_kernel_release(kernel);
+  }
+  unsetenv("WB_KEEP_KERNELS");
+  strcat(folder, "/kept");
+  without_llvm();
+  for (int i = 0; i < 2; i++) {
+    for (int level = 2; level <= 3; level++) {
+      const wb_kernel_options options = {.cpu = wb_cpu_level_text(level)};
+      wb_kernel *kernel;
+      wb_error error;
+      cr_assert_eq(wb_kernel_compile(NULL, cases[i]->program, &options, &kernel, NULL, &error),
+                   WB_OK, "%s", error.text);
+      expect_same_result(cases[i], kernel);
+      wb_kernel_release(kernel);
+    }
+  }
+  size_t size;
+  uint8_t *text = read_bytes(WB_BUNDLE_MANIFEST, &size);
+  wb_bundle_list list;
+  cr_assert_eq(wb_bundle_read_text((char *)text, &list, NULL), WB_OK);
+  cr_expect_eq(list.count, 4, "two programs at two levels, each once");
+  wb_bundle_list_free(&list);
+  free(text);
+  progen_free(first);
+  progen_free(second);
+  *strrchr(folder, '/') = '\0';
+  remove_folder();
+}
+
+Test(bundle, keeping_says_what_it_needs) {
+  make_folder();
+  progen_case *c = make_case(0);
+  static const char *const settings[] = {"", ",z80", ",x86-64-v2,z80"};
+  for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+    wb_kernel *kernel;
+    wb_error error = {.text = ""};
+    set_keep(settings[i]);
+    cr_expect_eq(wb_kernel_compile(NULL, c->program, NULL, &kernel, NULL, &error),
+                 WB_ERROR_ARGUMENT);
+    cr_expect_null(kernel);
+    cr_expect_not_null(strstr(error.text, i == 0 ? "FOLDER,TARGET" : "z80"), "%s", error.text);
+  }
+  wb_kernel *kernel;
+  wb_error error;
+  setenv("WB_KEEP_KERNELS", "/nonexistent/deeper,host", 1);
+  cr_expect_eq(wb_kernel_compile(NULL, c->program, NULL, &kernel, NULL, &error), WB_ERROR_IO);
   progen_free(c);
   remove_folder();
 }

@@ -102,6 +102,30 @@ Test(random, curand_gives_the_same_numbers) {
   check_source(WB_BITS_CURAND);
 }
 
+/* Memory that is not the host's: on the emulated GPU, where cuRAND finds no driver. */
+Test(random, a_device_with_memory_of_its_own) {
+  const char *emulator = getenv("WB_EMULATOR");
+  if (emulator == NULL) cr_skip_test("there is no emulator: run this through ctest");
+  setenv("WB_CUDART", emulator, 1);
+  enum { COUNT = (1 << 20) + 77 }; /* more than goes there at a time */
+  uint32_t *numbers = malloc(COUNT * sizeof *numbers);
+  wb_device *device;
+  wb_bits *bits;
+  wb_error error;
+  void *memory;
+  cr_assert_eq(wb_device_open("cuda", &device, &error), WB_OK, "%s", error.text);
+  cr_assert_eq(wb_device_allocate(device, COUNT * sizeof *numbers, &memory, &error), WB_OK);
+  cr_assert_eq(wb_bits_new(device, 99, WB_BITS_AUTO, &bits, &error), WB_OK, "%s", error.text);
+  cr_assert_eq(wb_bits_seek(bits, 3, &error), WB_OK);
+  cr_assert_eq(wb_bits_fill(bits, memory, COUNT, &error), WB_OK, "%s", error.text);
+  cr_assert_eq(wb_device_read(device, numbers, memory, COUNT * sizeof *numbers, &error), WB_OK);
+  expect_numbers(numbers, 99, 3, COUNT);
+  wb_bits_free(bits);
+  wb_device_free(device, memory);
+  wb_device_close(device);
+  free(numbers);
+}
+
 Test(random, threads_do_not_show) {
   uint32_t *one = malloc(LONG * sizeof *one), *many = malloc(LONG * sizeof *many);
   wb_device *device = cpu();
