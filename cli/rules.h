@@ -16,8 +16,8 @@ cli_run cli_run_default(void);
 /* A child parser whose input is a cli_run, filled with defaults by the caller. */
 extern const struct argp cli_rules_argp;
 
-/* More levels than this make lines that no reader of the format takes. */
-enum { CLI_MOST_LEVELS = 10000 };
+/* As deep as a book of the kernels can be. */
+enum { CLI_MOST_LEVELS = 8192 };
 
 const char *cli_engine_name(wb_engine engine);
 

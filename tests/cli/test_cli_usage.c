@@ -44,6 +44,7 @@ Test(usage, arguments_of_commands) {
   EXPECT_REFUSED(RUN("replay", sample, "--levels"), "--levels", "requires an argument");
   EXPECT_REFUSED(RUN("replay", sample, "--levels", "0"), "--levels", "1 to", "\"0\"");
   EXPECT_REFUSED(RUN("replay", sample, "--levels", "2x"), "--levels", "\"2x\"");
+  EXPECT_REFUSED(RUN("replay", sample, "--levels", "8193"), "--levels", "1 to 8192");
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "-1"), "--capacity", "\"-1\"");
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "99999999999"), "--capacity");
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "0"), "--capacity", "\"0\"");
