@@ -29,6 +29,7 @@ struct book {
   /* the slab, as layout.h tells */
   array rank, ref, qty, owner, used, spill, row_rank, row_slot;
   array best_rank, best_slot, agents, head, state, counters;
+  array best_words; /* best_rank as i32 */
 
   /* a launch */
   array records;  /* i64, 4 a record */
@@ -56,6 +57,10 @@ struct book {
 struct message {
   val record; /* i64: its index in its tape */
   val at;     /* i64: its index among the records of all tapes */
+  /* the same as sums that only those make who need them: record = first + count, and it lies `words`
+   * words of 32 bits behind word `first_word`; then record and at are not there */
+  bool in_parts;
+  val first, count, first_word, words;
   val side;   /* i32: 0 bid, 1 ask; of the order that it makes or names */
   val other;  /* i32: the opposite side */
   val kind;   /* i32: owner, type and flags as they stand in it */
@@ -69,7 +74,7 @@ struct message {
    * it take, and what is left of it rest. */
   label resting; /* LEAVE(m->resting): it takes nothing */
   var key;       /* i32: of the price at which it rests */
-  var limit;     /* i64: it takes orders with ranks below */
+  var limit;     /* i32: it takes orders with keys below */
   var left;      /* i32: shares */
   var drops;     /* bool: what it does not take never rests */
   var may_cross; /* bool: it may rest although it crosses */
@@ -82,7 +87,8 @@ val price_at(book *k, val side, val key);   /* the way back */
 val key_of(book *k, val rank);              /* i32: the high half; also of lanes */
 val rank_of(book *k, val key, val arrival); /* i64 */
 val rank_behind(book *k, val key);          /* above every rank with this key or a better one */
-val limit_against(book *k, val key);        /* ranks below it cross an order of this key */
+val rank_before(book *k, val key);          /* above every rank with a better key, no other */
+val limit_against(book *k, val key);        /* keys below it cross an order of this key */
 
 /* ---- one side: side.c ---- */
 
@@ -92,6 +98,7 @@ typedef struct pick {
 } pick;
 
 val row_of_side(book *k, val side, val row);
+val best_key(book *k, val side); /* INT32_MAX if it is empty */
 
 /* The slot of the order `ref` of side `side`, found by its home row and, if that has spilled orders,
  * in the rows behind it. Where there is none, `absent` is recorded, which must leave. */
@@ -141,7 +148,7 @@ void trade(book *k, const message *m, val side, val slot, val maker, val taker, 
 void match(book *k, const message *m);
 
 /* Refuses a FOK that would not be filled. */
-void check_fill_or_kill(book *k, const message *m, val limit);
+void check_fill_or_kill(book *k, const message *m, val limit); /* a rank */
 
 /* ---- messages: messages.c, execute.c ---- */
 
@@ -177,6 +184,11 @@ void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout);
 
 /* The record at the cursor. */
 message read_message(book *k);
+/* The record `count` (i32) behind record `first` of the book's tape, which is word `first_word` of the
+ * records. What is made of `first` before a loop is made once. */
+message read_message_behind(book *k, val first, val first_word, val count);
+val record_index(book *k, const message *m); /* in its tape */
+val record_place(book *k, const message *m); /* among the records of all tapes */
 /* Fields of a record that has been read in part: owner, type, flags and sides from its kind. */
 void split_kind(book *k, message *m);
 /* Everything that a record does to the book; m->run is where a record goes that was not expected. */

@@ -109,8 +109,8 @@ static void write_trade(book *k, const message *m, val side, val maker_owner, va
                         val price, val shares) {
   IF_LIKELY(lt(k->trades_held, k->trade_room)) {
     val at = mul(k->trades_held, 4);
-    store_in(k->trades, at, load_in(k->records, mul(m->at, 4)));
-    store_in(k->trades, add(at, 1), bit_or(u64(i32(m->record)), shl(u64(maker), 32)));
+    store_in(k->trades, at, load_in(k->records, mul(record_place(k, m), 4)));
+    store_in(k->trades, add(at, 1), bit_or(u64(i32(record_index(k, m))), shl(u64(maker), 32)));
     store_in(k->trades, add(at, 2), bit_or(u64(taker), shl(u64(price), 32)));
     store_in(k->trades, add(at, 3), shares_and_owners(k, m, side, maker_owner, shares));
     assign(k->trades_held, add(k->trades_held, 1));
@@ -183,20 +183,26 @@ static val is_own(book *k, const message *m, val owner) {
 
 /* ---- matching ---- */
 
+static void match_best(book *k, const message *m) {
+  val slot = load_in(k->best_slot, m->other);
+  if (prevents_self_trades(k)) {
+    IF_RARE(is_own(k, m, load_in(k->owner, slot))) { prevent_self_trade(k, m, slot); }
+    ELSE { fill(k, m, m->other, slot, m->ref, m->left, true); }
+  } else {
+    fill(k, m, m->other, slot, m->ref, m->left, true);
+  }
+}
+
 void match(book *k, const message *m) {
-  LOOP(crossing) {
-    IF (ge(load_in(k->best_rank, m->other), m->limit)) {
-      LEAVE(crossing);
-    }
-    val slot = load_in(k->best_slot, m->other);
-    if (prevents_self_trades(k)) {
-      IF_RARE(is_own(k, m, load_in(k->owner, slot))) { prevent_self_trade(k, m, slot); }
-      ELSE { fill(k, m, m->other, slot, m->ref, m->left, true); }
-    } else {
-      fill(k, m, m->other, slot, m->ref, m->left, true);
-    }
-    IF (eq(m->left, 0)) {
-      LEAVE(m->over);
+  IF (lt(best_key(k, m->other), m->limit)) {
+    LOOP(crossing) {
+      match_best(k, m);
+      IF (eq(m->left, 0)) {
+        LEAVE(m->over);
+      }
+      IF (ge(best_key(k, m->other), m->limit)) {
+        LEAVE(crossing);
+      }
     }
   }
 }

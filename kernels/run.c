@@ -40,14 +40,25 @@ void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout) {
   k->head = layout->head;
   k->state = layout->state;
   k->counters = layout->counters;
+  k->best_words = view(k->best_rank, I32);
 }
 
 /* ---- reading a record: eight words of 32 bits, see wb_record ---- */
 
-enum { WORD_REF = 2, WORD_PRICE = 3, WORD_QTY = 4, WORD_ARG = 5, WORD_KIND = 7 };
+enum { WORD_REF = 2, WORD_PRICE = 3, WORD_QTY = 4, WORD_ARG = 5, WORD_KIND = 7, RECORD_WORDS };
+/* the type in that last word */
+enum { TYPE_ONE = 1 << 16, TYPE_MASK = 0xff * TYPE_ONE };
 
 static val word_of(book *k, const message *m, int word) {
-  return load_in(k->words, add(mul(m->at, 8), word));
+  return load_in(k->words, add(m->first_word, add(m->words, word)));
+}
+
+val record_index(book *k, const message *m) {
+  return m->in_parts ? add(m->first, i64(m->count)) : value(m->record);
+}
+
+val record_place(book *k, const message *m) {
+  return m->in_parts ? shr(add(m->first_word, m->words), 3) : value(m->at);
 }
 
 void split_kind(book *k, message *m) {
@@ -58,16 +69,28 @@ void split_kind(book *k, message *m) {
   m->other = bit_xor(m->side, 1);
 }
 
+static void read_words(book *k, message *m) {
+  m->kind = word_of(k, m, WORD_KIND);
+  split_kind(k, m);
+  m->ref = word_of(k, m, WORD_REF);
+  m->price = word_of(k, m, WORD_PRICE);
+  m->qty = word_of(k, m, WORD_QTY);
+  m->arg = word_of(k, m, WORD_ARG);
+}
+
 message read_message(book *k) {
-  message m = {0};
-  m.record = value(k->cursor);
+  message m = {.record = value(k->cursor)};
   m.at = add(k->has_tape ? k->tape : load_in(k->head, WB_HEAD_TAPE), m.record);
-  m.kind = word_of(k, &m, WORD_KIND);
-  split_kind(k, &m);
-  m.ref = word_of(k, &m, WORD_REF);
-  m.price = word_of(k, &m, WORD_PRICE);
-  m.qty = word_of(k, &m, WORD_QTY);
-  m.arg = word_of(k, &m, WORD_ARG);
+  m.first_word = i64(0);
+  m.words = mul(m.at, RECORD_WORDS);
+  read_words(k, &m);
+  return m;
+}
+
+message read_message_behind(book *k, val first, val first_word, val count) {
+  message m = {.in_parts = true, .first = first, .first_word = first_word, .count = count};
+  m.words = mul(i64(count), RECORD_WORDS);
+  read_words(k, &m);
   return m;
 }
 
@@ -75,7 +98,9 @@ message read_message(book *k) {
 
 /* A record that the features left out: the book stops before it. */
 static void stop(book *k, const message *m) {
-  store_in(k->head, WB_HEAD_FAULT, add(m->record, 1));
+  val record = record_index(k, m);
+  store_in(k->head, WB_HEAD_FAULT, add(record, 1));
+  assign(k->cursor, record);
   LEAVE(m->run);
 }
 
@@ -96,11 +121,11 @@ static void take_record(book *k, message *m, int handler) {
 }
 
 static void dispatch(book *k, message *m) {
-  SWITCH (m->type) {
+  SWITCH (bit_and(m->kind, TYPE_MASK)) {
     for (int h = 0; h < HANDLERS; h++) {
       wb_record_type type = handlers[h].type;
       if (!k->can.bad_records && !may_come(k, type)) continue;
-      CASE(type) { take_record(k, m, h); }
+      CASE(type * TYPE_ONE) { take_record(k, m, h); }
     }
     DEFAULT {
       if (k->can.bad_records) {
@@ -146,7 +171,7 @@ void apply_message(book *k, message *m) {
 void apply_numbered(book *k, message *m) {
   m->key = variable(0);
   m->left = variable(0);
-  m->limit = variable(i64(0));
+  m->limit = variable(0);
   m->drops = variable(ne(i32(0), 0));
   m->may_cross = variable(ne(i32(0), 0));
   BLOCK(over) {
@@ -155,8 +180,8 @@ void apply_numbered(book *k, message *m) {
   }
 }
 
-static void one_record(book *k, label run) {
-  message m = read_message(k);
+static void one_record(book *k, label run, val first, val first_word, val count_behind) {
+  message m = read_message_behind(k, first, first_word, count_behind);
   m.run = run;
   apply_numbered(k, &m);
   if (k->can.rows && may_have(k, WB_FLAG_ROW_END)) {
@@ -215,15 +240,13 @@ static val records_to_take(book *k, val first) {
 
 /* What the types and trades of a launch count. */
 static void open_hot_counters(book *k) {
-  uint32_t tallied = 0, held = 0;
+  uint32_t tallied = 1u << WB_COUNT_TRADES;
   for (int h = 0; h < HANDLERS; h++) {
     if (may_come(k, handlers[h].type)) {
       tallied |= 1u << (WB_COUNT_TYPE_ADD + handlers[h].type - WB_RECORD_ADD);
     }
   }
-  tallied |= 1u << WB_COUNT_TRADES;
-  held |= 1u << WB_COUNT_VOLUME | 1u << WB_COUNT_NOTIONAL;
-  open_counters(k, tallied, held);
+  open_counters(k, tallied, 0);
 }
 
 /* Takes records up to `end`. Each uses up at most one arrival number, so as many as there are numbers
@@ -231,12 +254,14 @@ static void open_hot_counters(book *k) {
 static void take_records(book *k, val end) {
   WHILE_AS(run, lt(k->cursor, end)) {
     IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
+    val start = value(k->cursor);
+    val first_word = mul(add(k->tape, start), RECORD_WORDS);
     val numbers = max(sub(WB_ARRIVAL_RENUMBER, k->next_arrival), 1);
-    val stop_at = min(end, add(k->cursor, i64(numbers)));
-    WHILE (lt(k->cursor, stop_at)) {
-      one_record(k, run);
-      assign(k->cursor, add(k->cursor, 1));
+    val records = i32(min(sub(end, start), i64(numbers)));
+    FOR (i, 0, records) {
+      one_record(k, run, start, first_word, i);
     }
+    assign(k->cursor, add(start, i64(records)));
   }
 }
 

@@ -18,11 +18,16 @@ val rank_of(book *k, val key, val arrival) { return bit_or(shl(i64(key), 32), u6
 
 val rank_behind(book *k, val key) { return shl(i64(add(key, 1)), 32); }
 
-val limit_against(book *k, val key) { return shl(i64(sub(1, key)), 32); }
+val rank_before(book *k, val key) { return shl(i64(key), 32); }
+
+val limit_against(book *k, val key) { return sub(1, key); }
 
 /* ---- rows ---- */
 
 val row_of_side(book *k, val side, val row) { return add(mul(side, k->rows), row); }
+
+/* the upper word of the side's best rank, alone */
+val best_key(book *k, val side) { return load_in(k->best_words, add(mul(side, 2), 1)); }
 
 static val home_row(book *k, val side, val ref) {
   return row_of_side(k, side, bit_and(ref, k->rows - 1));
@@ -92,6 +97,7 @@ val find(book *k, const message *m, absent_function *absent) {
   var lanes = variable(here);
   var row = variable(home);
   IF_RARE(eq(here, 0)) {
+    assign(lanes, 0); /* as it is: `here` ends where it is not 0 */
     look_behind(k, m->side, home, m->ref, lanes, row);
     IF (eq(lanes, 0)) {
       absent(k, m);
@@ -234,10 +240,9 @@ static val empty_slot(book *k, val side, val slot, val row, val ref) {
 
 void take_out(book *k, val side, val slot, val ref) {
   val row = shr(slot, 5);
-  val gone = load_in(k->rank, slot);
   empty_slot(k, side, slot, row, ref);
-  IF_RARE(eq(gone, load_in(k->row_rank, summary_of(k, side, row)))) {
-    val was_best = eq(gone, load_in(k->best_rank, side));
+  IF_RARE(eq(slot, load_in(k->row_slot, summary_of(k, side, row)))) {
+    val was_best = eq(slot, load_in(k->best_slot, side));
     repair_row(k, side, row);
     IF (was_best) {
       repair_side(k, side);
@@ -255,7 +260,7 @@ void take_out_best(book *k, val side, val slot, val ref) {
 /* ---- coming to rest ---- */
 
 /* The side is full: refuses the order, or evicts the worst one for it. */
-static void make_room(book *k, const message *m, val key, var row, var spare) {
+static void make_room(book *k, const message *m, val key, var row, var used) {
   if (k->can.capacity_rule == WB_CAPACITY_REJECT) {
     refuse(k, m, WB_COUNT_BOOK_FULL);
     return;
@@ -267,24 +272,24 @@ static void make_room(book *k, const message *m, val key, var row, var spare) {
   take_out(k, m->side, worst.slot, load_in(k->ref, worst.slot));
   count(k, WB_COUNT_EVICTED);
   assign(row, shr(worst.slot, 5));
-  assign(spare, shl(1, bit_and(worst.slot, WB_WIDTH - 1)));
+  assign(used, bit_not(shl(1, bit_and(worst.slot, WB_WIDTH - 1))));
 }
 
 /* The home row is full: the next row that is not, or the capacity rule. */
-static void find_room(book *k, const message *m, val home, val key, var row, var spare) {
+static void find_room(book *k, const message *m, val home, val key, var row, var used) {
   if (k->rows > 1) {
     FOR_AS(found, i, 1, k->rows) {
       val at = row_behind(k, m->side, home, i);
-      val lanes = bit_not(load_in(k->used, at));
-      IF (ne(lanes, 0)) {
+      val lanes = load_in(k->used, at);
+      IF (ne(lanes, -1)) {
         assign(row, at);
-        assign(spare, lanes);
+        assign(used, lanes);
         LEAVE(found);
       }
     }
   }
-  IF (eq(spare, 0)) {
-    make_room(k, m, key, row, spare);
+  IF (eq(used, -1)) {
+    make_room(k, m, key, row, used);
   }
   if (k->rows > 1) {
     IF (ne(row, home)) {
@@ -308,18 +313,18 @@ static void enter_summaries(book *k, val side, val row, val slot, val rank) {
 void rest(book *k, const message *m, val key, val qty) {
   val home = home_row(k, m->side, m->ref);
   var row = variable(home);
-  var spare = variable(bit_not(load_in(k->used, home)));
-  IF_RARE(eq(spare, 0)) { find_room(k, m, home, key, row, spare); }
+  var used = variable(load_in(k->used, home));
+  IF_RARE(eq(used, -1)) { find_room(k, m, home, key, row, used); }
 
-  val at = value(row), lanes = value(spare);
-  val slot = slot_at(k, at, ctz(lanes));
+  val at = value(row), lanes = value(used);
+  val slot = slot_at(k, at, ctz(bit_not(lanes)));
   val arrival = value(k->next_arrival);
   val rank = rank_of(k, key, arrival);
   assign(k->next_arrival, add(arrival, 1));
   store_in(k->rank, slot, rank);
   store_in(k->ref, slot, m->ref);
   store_in(k->qty, slot, qty);
-  store_in(k->used, at, bit_not(bit_and(lanes, sub(lanes, 1))));
+  store_in(k->used, at, bit_or(lanes, add(lanes, 1))); /* the lowest 0 becomes 1 */
   if (k->can.agents) {
     IF_RARE(ne(m->owner, 0)) {
       store_in(k->owner, slot, m->owner);

@@ -68,9 +68,7 @@ static bool is_sum(LLVMValueRef operation) {
 #endif
 }
 
-/* x of an index x + constant, if its bits are at least as many as an address has, so that it cannot matter
- * where the sum wraps. */
-static LLVMValueRef strip_index(const access_reader *r, LLVMValueRef pointer, LLVMValueRef index,
+LLVMValueRef access_split_index(const access_reader *r, LLVMValueRef pointer, LLVMValueRef index,
                                 int64_t *constant) {
   unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(pointer));
   unsigned bits = 8 * LLVMPointerSizeForAS(r->layout, space);
@@ -101,7 +99,7 @@ void access_split(const access_reader *r, LLVMValueRef pointer, access *a) {
     }
     if (a->index != NULL) break;
     int64_t constant;
-    a->index = strip_index(r, pointer, index, &constant);
+    a->index = access_split_index(r, pointer, index, &constant);
     a->scale = size;
     a->offset += size * constant;
   }

@@ -36,6 +36,10 @@ typedef struct access_reader {
 access_reader access_reader_of(LLVMModuleRef module);
 access_kind access_read(const access_reader *r, LLVMValueRef instruction, access *a);
 
+/* x of an index x + constant into memory behind `pointer`, if its bits are at least as many as an address
+ * has, so that it cannot matter where the sum wraps; else the index itself, and 0. */
+LLVMValueRef access_split_index(const access_reader *r, LLVMValueRef pointer, LLVMValueRef index,
+                                int64_t *constant);
 /* Base, index, scale and offset of an address. */
 void access_split(const access_reader *r, LLVMValueRef pointer, access *a);
 

@@ -224,15 +224,44 @@ static emit_pattern row_pattern(uint32_t bytes) {
 
 /* The address of an element, or of a row by its first one. Constants are added last, where they
  * become part of an instruction. */
-static LLVMValueRef address(emit *e, const emit_object *object, const wb_object *shown,
-                            LLVMValueRef at, bool row, bool inside) {
-  LLVMTypeRef type = emit_element_type(e, shown);
-  LLVMValueRef base = row && object->row_base != NULL ? object->row_base : object->base;
+static LLVMValueRef address(emit *e, const emit_object *object, LLVMTypeRef type, LLVMValueRef base,
+                            LLVMValueRef at, bool inside) {
   LLVMValueRef pointer = inside ? LLVMBuildInBoundsGEP2(e->builder, type, base, &at, 1, "")
                                 : LLVMBuildGEP2(e->builder, type, base, &at, 1, "");
   if (object->later == 0) return pointer;
   at = emit_i64(e, (uint64_t)object->later);
   return LLVMBuildGEP2(e->builder, e->i8, pointer, &at, 1, "");
+}
+
+/* Whether the value was made before the innermost loop around the current op. */
+static bool before_loop(const emit *e, int32_t id) {
+  for (int32_t depth = e->depth - 1; depth >= 0; depth--) {
+    int32_t opener = e->regions[depth].opener;
+    uint8_t code = e->program->ops[opener].code;
+    if (code == WB_OP_WHILE || code == WB_OP_FOR) return id < opener;
+  }
+  return true;
+}
+
+/* A thread's address of base + x + y, x from before the loop: base + x is one value all along, which
+ * LLVM would not find in base + (x + y). Gives what is left of the index. */
+static LLVMValueRef add_fixed_part(emit *e, const wb_op *op, LLVMTypeRef type, LLVMValueRef *base) {
+  const wb_op *index = &e->program->ops[op->operands[0]];
+  LLVMValueRef whole = emit_operand(e, op, 0);
+  if (!e->gang->threads || index->code != WB_OP_ADD || index->type != WB_TYPE_I64) return whole;
+  for (int k = 0; k < 2; k++) {
+    int32_t fixed = index->operands[k], other = index->operands[1 - k];
+    if (!before_loop(e, fixed) || before_loop(e, other)) continue;
+    LLVMValueRef skip = e->values[fixed];
+    if (LLVMIsAInstruction(skip) == NULL || LLVMIsAPHINode(skip) != NULL) continue;
+    /* where it was made, so outside of the loop */
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+    LLVMPositionBuilderBefore(e->builder, LLVMGetNextInstruction(skip));
+    *base = LLVMBuildGEP2(e->builder, type, *base, &skip, 1, "");
+    LLVMPositionBuilderAtEnd(e->builder, here);
+    return e->values[other];
+  }
+  return whole;
 }
 
 static emit_place place_of(emit *e, const wb_op *op, bool row) {
@@ -242,9 +271,13 @@ static emit_place place_of(emit *e, const wb_op *op, bool row) {
   LLVMValueRef index = emit_operand(e, op, 0);
   emit_place place = {.object = object, .in_range = check(e, op, index, row)};
   if (row) place.pattern = row_pattern(bytes);
-  LLVMValueRef at = widen_index(e, index);
+  const emit_object *lies = &e->objects[op->aux];
+  LLVMTypeRef type = emit_element_type(e, object);
+  LLVMValueRef base = row && lies->row_base != NULL ? lies->row_base : lies->base;
+  LLVMValueRef at = row ? index : add_fixed_part(e, op, type, &base);
+  at = widen_index(e, at);
   if (row) at = LLVMBuildMul(e->builder, at, emit_i64(e, (uint64_t)e->program->width), "");
-  place.pointer = address(e, &e->objects[op->aux], object, at, row, place.in_range == NULL);
+  place.pointer = address(e, lies, type, base, at, place.in_range == NULL);
   /* arrays are aligned; buffers are as their caller's elements are */
   if (object->kind == WB_OBJECT_ARRAY) {
     place.alignment = power_of_two_in((uint64_t)object->offset | scale, WB_SLAB_ALIGNMENT);
@@ -374,8 +407,9 @@ static emit_place places_of(emit *e, const wb_op *op) {
     place.in_range = emit_constant(mask, 1);
   }
   place.pattern = EMIT_LANES;
+  const emit_object *lies = &e->objects[op->aux];
   LLVMValueRef at = widen_index(e, index);
-  place.pointer = address(e, &e->objects[op->aux], object, at, false, false);
+  place.pointer = address(e, lies, emit_element_type(e, object), lies->base, at, false);
   uint32_t bytes = element_bytes[object->element];
   uint32_t own = element_bytes[e->program->objects[object->base].element];
   place.alignment = object->kind == WB_OBJECT_BUFFER && own < bytes ? own : bytes;

@@ -3,6 +3,7 @@
  *   counts of low zeros   become a count of ones: LLVM would branch around the count of 0, in the middle
  *                         of lanes
  *   two words as one      become one move instead of a shift and an or
+ *   shifted indices       are counted in bytes, so that two shifts become one
  *   words of a record     that lie in 16 bytes of a shared buffer that nobody writes become one load */
 #include "access.h"
 #include "nvptx.h"
@@ -120,6 +121,29 @@ static bool join_words(preparer *p, LLVMValueRef either) {
   return false;
 }
 
+/* ---- indices ---- */
+
+/* base + (x << c) + k elements becomes base + (x << d) + l bytes. */
+static void count_bytes(preparer *p, LLVMValueRef step) {
+  if (LLVMGetNumIndices(step) != 1) return;
+  int64_t constant;
+  LLVMValueRef pointer = LLVMGetOperand(step, 0);
+  LLVMValueRef index = access_split_index(&p->reader, pointer, LLVMGetOperand(step, 1), &constant);
+  LLVMValueRef x = operand_of(index, LLVMShl), by = x != NULL ? LLVMGetOperand(index, 1) : NULL;
+  uint64_t bytes = LLVMABISizeOfType(p->reader.layout, LLVMGetGEPSourceElementType(step));
+  if (by == NULL || LLVMIsAConstantInt(by) == NULL || (bytes & (bytes - 1)) != 0) return;
+  if (bytes == 1 && constant == 0) return;
+  uint64_t shift = LLVMConstIntGetZExtValue(by);
+  for (uint64_t size = bytes; size > 1; size /= 2) shift++;
+  LLVMPositionBuilderBefore(p->builder, step);
+  LLVMTypeRef byte = LLVMInt8TypeInContext(p->context);
+  LLVMValueRef at = LLVMBuildShl(p->builder, x, LLVMConstInt(LLVMTypeOf(x), shift, false), "");
+  pointer = LLVMBuildGEP2(p->builder, byte, pointer, &at, 1, "");
+  at = LLVMConstInt(p->i64, (unsigned long long)(constant * (int64_t)bytes), true);
+  if (constant != 0) pointer = LLVMBuildGEP2(p->builder, byte, pointer, &at, 1, "");
+  replace(step, pointer);
+}
+
 /* ---- records ---- */
 
 /* Zero bits at the end of an index for certain. */
@@ -133,14 +157,27 @@ static unsigned zeros_of(LLVMValueRef index, int depth) {
   return LLVMIsAConstantInt(by) != NULL ? (unsigned)LLVMConstIntGetZExtValue(by) : 0;
 }
 
-/* A word of memory that nobody writes, in a buffer whose start is aligned. */
-static bool is_fixed_word(const preparer *p, LLVMValueRef load, access *a) {
-  if (LLVMGetInstructionOpcode(load) != LLVMLoad || LLVMTypeOf(load) != p->i32) return false;
+/* Whether base and index are multiples of a window from the start of a buffer. */
+static bool is_aligned(const preparer *p, const access *a, int depth) {
+  unsigned zeros = zeros_of(a->index, 4);
+  if (zeros < 4 && a->scale % (1 << (4 - zeros)) != 0) return false;
+  if (LLVMIsAArgument(a->base) != NULL) return true;
+  access before;
+  access_split(&p->reader, a->base, &before);
+  return depth > 0 && before.base != a->base && before.offset % WINDOW == 0 &&
+         is_aligned(p, &before, depth - 1);
+}
+
+/* A load of memory that nobody writes, in a buffer whose start is aligned. */
+static bool is_fixed(const preparer *p, LLVMValueRef load, access *a) {
+  if (LLVMGetInstructionOpcode(load) != LLVMLoad) return false;
   if (LLVMGetMetadata(load, p->reader.invariant_kind) == NULL) return false;
   access_split(&p->reader, LLVMGetOperand(load, 0), a);
-  if (LLVMIsAArgument(a->base) == NULL || a->offset < 0 || a->offset % WORD != 0) return false;
-  unsigned zeros = zeros_of(a->index, 4);
-  return zeros >= 4 || a->scale % (1 << (4 - zeros)) == 0;
+  return a->offset >= 0 && a->offset % WORD == 0 && is_aligned(p, a, 4);
+}
+
+static bool is_fixed_word(const preparer *p, LLVMValueRef load, access *a) {
+  return LLVMTypeOf(load) == p->i32 && is_fixed(p, load, a);
 }
 
 static bool same_record(const access *a, const access *b) {
@@ -177,7 +214,7 @@ typedef struct record {
   int64_t end; /* bytes behind the last word that is surely read */
 } record;
 
-/* All words of the first load's record that come after it. */
+/* All words of the first load's record. */
 static void collect(const preparer *p, LLVMValueRef first, const access *at, record *words) {
   LLVMBasicBlockRef home = LLVMGetInstructionParent(first);
   words->count = 0;
@@ -186,11 +223,13 @@ static void collect(const preparer *p, LLVMValueRef first, const access *at, rec
     LLVMBasicBlockRef block = own ? home : LLVMGetFirstBasicBlock(p->function);
     for (; block != NULL; block = own ? NULL : LLVMGetNextBasicBlock(block)) {
       if (!own && (block == home || !leads_to(home, block))) continue;
-      LLVMValueRef i = own ? first : LLVMGetFirstInstruction(block);
+      LLVMValueRef i = LLVMGetFirstInstruction(block);
       for (; i != NULL && words->count < LOADS_MAX; i = LLVMGetNextInstruction(i)) {
         access other;
-        if (!is_fixed_word(p, i, &other) || !same_record(at, &other)) continue;
-        if (own && other.offset + WORD > words->end) words->end = other.offset + WORD;
+        if (!is_fixed(p, i, &other) || !same_record(at, &other)) continue;
+        int64_t end = other.offset + (int64_t)LLVMStoreSizeOfType(p->reader.layout, LLVMTypeOf(i));
+        if (own && end > words->end) words->end = end;
+        if (LLVMTypeOf(i) != p->i32) continue;
         words->loads[words->count] = i;
         words->at[words->count++] = other;
       }
@@ -245,6 +284,8 @@ static void prepare(preparer *p, LLVMBasicBlockRef block) {
       count_ones_instead(p, i);
     } else if (LLVMGetInstructionOpcode(i) == LLVMOr) {
       (void)join_words(p, i);
+    } else if (LLVMGetInstructionOpcode(i) == LLVMGetElementPtr) {
+      count_bytes(p, i);
     }
   }
 }

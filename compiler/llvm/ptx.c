@@ -3,10 +3,12 @@
  * Every branch of a program is on a scalar, which all lanes of a warp have alike, but LLVM prints plain
  * branches; told that they are uniform ptxas leaves out what brings diverged lanes together again. And
  * LLVM cannot turn a condition round for this target: where it branches to what follows and else jumps
- * away, one branch on the opposite does. */
+ * away, one branch on the opposite does. Constants that it puts into registers again and again are
+ * put there once, at the start; ptxas makes immediate operands of them either way. */
 #include "nvptx.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +132,75 @@ static size_t add_branches(output *out, const line *lines, size_t count, size_t 
   return i + 1;
 }
 
+/* ---- constants ---- */
+
+/* How often each register is written: of 32 bits by number, then of 64 bits. */
+typedef struct writes {
+  uint8_t *narrow, *wide; /* 0, 1, 2: more */
+  size_t count;           /* of each */
+} writes;
+
+/* The counter of the register that a text starts with; NULL if that is none of the two kinds. */
+static uint8_t *counter_of(const writes *w, const char *at, const char *end) {
+  if (end - at < 3 || at[0] != '%' || at[1] != 'r') return NULL;
+  bool wide = at[2] == 'd';
+  size_t number = 0;
+  const char *digit = at + 2 + wide;
+  if (digit >= end || *digit < '0' || *digit > '9') return NULL;
+  for (; digit < end && *digit >= '0' && *digit <= '9'; digit++) {
+    number = 10 * number + (size_t)(*digit - '0');
+  }
+  if (number >= w->count) return NULL;
+  return wide ? &w->wide[number] : &w->narrow[number];
+}
+
+/* Counts the registers that a statement may write: those before its first comma, or inside the first
+ * braces. Too many is safe. */
+static void count_writes(writes *w, const char *at, const char *end) {
+  bool braces = memchr(at, '{', (size_t)(end - at)) != NULL;
+  for (; at < end; at++) {
+    if (*at == '}' || (*at == ',' && !braces)) return;
+    uint8_t *counter = counter_of(w, at, end);
+    if (counter != NULL && *counter < 2) ++*counter;
+  }
+}
+
+static void count_line(writes *w, line l) {
+  const char *at = l.text, *end = l.text + l.bytes;
+  while (at < end) {
+    const char *stop = memchr(at, ';', (size_t)(end - at));
+    if (stop == NULL) stop = end;
+    count_writes(w, at, stop);
+    at = stop + 1;
+  }
+}
+
+/* "mov.b32 %r1, -5;" of a register that is written nowhere else. */
+static bool sets_constant(const writes *w, line l) {
+  const char *end = l.text + l.bytes, *at = skip_blanks(l.text, end);
+  if (!starts_with(between(at, end), "mov.")) return false;
+  at = skip_blanks(skip_word(at, end), end);
+  const uint8_t *counter = counter_of(w, at, end);
+  const char *comma = memchr(at, ',', (size_t)(end - at));
+  if (counter == NULL || *counter != 1 || comma == NULL) return false;
+  const char *value = skip_blanks(comma + 1, end);
+  return value < end && (*value == '-' || (*value >= '0' && *value <= '9')) &&
+         memchr(value, ';', (size_t)(end - value)) == end - 1;
+}
+
+static bool is_declaration(line l) { return starts_with(l, "\t.reg "); }
+
+static bool count_all(writes *w, const line *lines, size_t count, size_t bytes) {
+  w->count = bytes / 4; /* more than there can be registers */
+  w->narrow = calloc(2 * w->count + 1, 1);
+  if (w->narrow == NULL) return false;
+  w->wide = w->narrow + w->count;
+  for (size_t i = 0; i < count; i++) {
+    if (!is_declaration(lines[i])) count_line(w, lines[i]);
+  }
+  return true;
+}
+
 static size_t split(const char *text, line *lines) {
   size_t count = 0;
   while (*text != 0) {
@@ -141,33 +212,49 @@ static size_t split(const char *text, line *lines) {
   return count;
 }
 
-char *nvptx_finish(const char *ptx, const char *note) {
-  size_t most = 1, bytes = strlen(ptx);
-  for (const char *at = ptx; *at != 0; at++) most += *at == '\n';
-  line *lines = malloc(most * sizeof *lines);
-  output out;
-  /* a branch grows by ".uni" and a "!" */
-  out.start = out.end = malloc(bytes + strlen(note) + 8 * most + 8);
-  if (lines == NULL || out.start == NULL) {
-    free(lines);
-    free(out.start);
-    return NULL;
-  }
-  size_t count = split(ptx, lines);
-  add_text(&out, note);
+static void add_line(output *out, line l) {
+  add(out, l.text, l.bytes);
+  add_text(out, "\n");
+}
+
+static void add_lines(output *out, const line *lines, size_t count, const writes *w) {
+  bool declared = false;
   for (size_t i = 0; i < count;) {
     branch b;
     if (parse_branch(lines[i], &b)) {
-      i = add_branches(&out, lines, count, i);
+      i = add_branches(out, lines, count, i);
       continue;
     }
-    if (!is_noise(lines[i])) {
-      add(&out, lines[i].text, lines[i].bytes);
-      add_text(&out, "\n");
-    }
+    bool skips = is_noise(lines[i]) || (declared && sets_constant(w, lines[i]));
+    if (!skips) add_line(out, lines[i]);
     i++;
+    if (declared || !is_declaration(lines[i - 1]) || is_declaration(lines[i])) continue;
+    /* behind the last declaration */
+    declared = true;
+    for (size_t k = i; k < count; k++) {
+      if (sets_constant(w, lines[k])) add_line(out, lines[k]);
+    }
   }
-  *out.end = 0;
+}
+
+char *nvptx_finish(const char *ptx, const char *note) {
+  size_t most = 1, bytes = strlen(ptx);
+  for (const char *at = ptx; *at != 0; at++) most += *at == '\n';
+  line *lines = calloc(most + 1, sizeof *lines);
+  output out;
+  /* a branch grows by ".uni" and a "!" */
+  out.start = out.end = malloc(bytes + strlen(note) + 8 * most + 8);
+  writes w = {0};
+  size_t count = lines != NULL ? split(ptx, lines) : 0;
+  bool fine = lines != NULL && out.start != NULL && count_all(&w, lines, count, bytes);
+  if (fine) {
+    add_text(&out, note);
+    add_lines(&out, lines, count, &w);
+    *out.end = 0;
+  } else {
+    free(out.start);
+  }
+  free(w.narrow);
   free(lines);
-  return out.start;
+  return fine ? out.start : NULL;
 }
