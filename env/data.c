@@ -6,7 +6,7 @@
  * limits of time) lives here beside it, so nothing stale can be taken for it. */
 #include "env/world.h"
 
-#include "sim/reference.h"
+#include "sim/measure.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -37,38 +37,12 @@ static wb_status check_tape(const wb_tape *tape, int32_t index, wb_error *error)
 
 /* ---- capacity ---- */
 
-static int64_t larger_side(const wb_reference *reference) {
-  int64_t bids = wb_reference_orders(reference, WB_SIDE_BID, NULL, 0);
-  int64_t asks = wb_reference_orders(reference, WB_SIDE_ASK, NULL, 0);
-  return bids > asks ? bids : asks;
-}
-
-/* A tape made by hand does not tell how many orders a side ever holds: a replay does. */
-static wb_status measure_side(const wb_tape *tape, const wb_book_rules *rules, int64_t *orders,
-                              wb_error *error) {
-  wb_reference *reference = NULL;
-  wb_book_rules unlimited = *rules;
-  unlimited.capacity = 0;
-  unlimited.base = tape->base;
-  unlimited.tick_size = tape->tick_size;
-  WB_TRY(wb_reference_create(&unlimited, &reference, error));
-  wb_status status = wb_reference_load(reference, tape->seed, tape->seed_count, error);
-  *orders = larger_side(reference);
-  for (int64_t i = 0; status == WB_OK && i < tape->record_count; i++) {
-    status = wb_reference_apply(reference, &tape->records[i], (int32_t)i, error);
-    int64_t now = larger_side(reference);
-    *orders = now > *orders ? now : *orders;
-  }
-  wb_reference_free(reference);
-  return status;
-}
-
 static wb_status choose_capacity(const wb_env_config *config, int32_t more, int32_t *capacity,
                                  wb_error *error) {
   int64_t most = 0;
   for (int32_t i = 0; i < config->tape_count; i++) {
-    int64_t orders = config->tapes[i]->counts.largest_side;
-    if (orders <= 0) WB_TRY(measure_side(config->tapes[i], &config->rules, &orders, error));
+    int64_t orders = 0;
+    WB_TRY(wb_tape_measure_side(config->tapes[i], &config->rules, &orders, error));
     most = orders > most ? orders : most;
   }
   *capacity = wb_book_capacity_for(most + more);
@@ -396,14 +370,14 @@ static wb_status make(maker *m, int32_t more, wb_error *error) {
   return wb_device_wait(data->device, error);
 }
 
-wb_status env_data_make(const wb_env_config *config, int32_t more, env_data **out,
+wb_status env_data_make(const wb_env_config *config, int32_t more_orders, env_data **data_out,
                         wb_error *error) {
   for (int32_t i = 0; i < config->tape_count; i++) WB_TRY(check_tape(config->tapes[i], i, error));
   env_data *data = calloc(1, sizeof *data);
   if (data == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory");
   data->references = 1;
   maker m = {.data = data, .config = config};
-  wb_status status = make(&m, more, error);
+  wb_status status = make(&m, more_orders, error);
   wb_kernel_release(m.run);
   wb_kernel_release(m.save);
   if (data->device != NULL) wb_device_free(data->device, m.slab);
@@ -413,7 +387,7 @@ wb_status env_data_make(const wb_env_config *config, int32_t more, env_data **ou
     env_data_release(data);
     return status;
   }
-  *out = data;
+  *data_out = data;
   return WB_OK;
 }
 

@@ -6,7 +6,7 @@
  * the device. */
 #include "sim/engine.h"
 
-#include "sim/reference.h"
+#include "sim/measure.h"
 #include "sim/sim.h"
 
 #include <inttypes.h>
@@ -34,47 +34,11 @@ typedef struct kernel_engine {
 
 /* ---- capacity ---- */
 
-static bool has_agents(const wb_tape *tape) {
-  for (int64_t i = 0; i < tape->record_count; i++) {
-    if (tape->records[i].owner != 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static int64_t larger_side(const wb_reference *book) {
-  int64_t bids = wb_reference_orders(book, WB_SIDE_BID, NULL, 0);
-  int64_t asks = wb_reference_orders(book, WB_SIDE_ASK, NULL, 0);
-  return bids > asks ? bids : asks;
-}
-
-/* Runs the tape through the reference, unlimited, to learn how many orders a side ever holds. */
-static wb_status measure_side(const wb_tape *tape, const wb_book_rules *rules, int64_t *orders,
-                              wb_error *error) {
-  wb_reference *book = NULL;
-  wb_book_rules unlimited = *rules;
-  unlimited.capacity = 0;
-  WB_TRY(wb_reference_create(&unlimited, &book, error));
-  wb_status status = wb_reference_load(book, tape->seed, tape->seed_count, error);
-  *orders = larger_side(book);
-  for (int64_t i = 0; status == WB_OK && i < tape->record_count; i++) {
-    status = wb_reference_apply(book, &tape->records[i], (int32_t)i, error);
-    int64_t now = larger_side(book);
-    *orders = now > *orders ? now : *orders;
-  }
-  wb_reference_free(book);
-  return status;
-}
-
-/* The smallest capacity that never fills. A reader knows it for its own tape under the rules that do
- * everything to the named order. */
+/* The smallest capacity that never fills. */
 static wb_status choose_capacity(const wb_tape *tape, const wb_book_rules *rules, int32_t *capacity,
                                  wb_error *error) {
-  int64_t orders = tape->counts.largest_side;
-  if (orders <= 0 || rules->execute_policy == WB_EXECUTE_AGGRESSIVE || has_agents(tape)) {
-    WB_TRY(measure_side(tape, rules, &orders, error));
-  }
+  int64_t orders = 0;
+  WB_TRY(wb_tape_measure_side(tape, rules, &orders, error));
   *capacity = wb_book_capacity_for(orders);
   if (*capacity == 0) {
     return WB_FAIL(error, WB_ERROR_LIMIT,
