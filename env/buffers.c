@@ -9,32 +9,32 @@
 typedef enum shape { SHAPE_NONE, SHAPE_AGENTS, SHAPE_ACTION, SHAPE_FEATURES, SHAPE_CHOICES } shape;
 
 static const struct public_buffer {
-  env_buffer which;
   const char *name;
+  env_buffer which;
   wb_env_type type;
   wb_env_role role;
   shape behind;
 } list[] = {
-    {BUFFER_ACTION, "action", WB_ENV_I32, WB_ENV_ROLE_ACTION, SHAPE_ACTION},
-    {BUFFER_CHOSEN, "mask", WB_ENV_U8, WB_ENV_ROLE_ACTION, SHAPE_NONE},
-    {BUFFER_STARTS, "starts", WB_ENV_I32, WB_ENV_ROLE_ACTION, SHAPE_NONE},
-    {BUFFER_OBSERVATION, "observation", WB_ENV_F32, WB_ENV_ROLE_OBSERVATION, SHAPE_FEATURES},
-    {BUFFER_FINAL, "final_obs", WB_ENV_F32, WB_ENV_ROLE_OBSERVATION, SHAPE_FEATURES},
-    {BUFFER_MASK, "action_mask", WB_ENV_U8, WB_ENV_ROLE_OBSERVATION, SHAPE_CHOICES},
-    {BUFFER_REWARD, "reward", WB_ENV_F32, WB_ENV_ROLE_OUTCOME, SHAPE_AGENTS},
-    {BUFFER_PROFIT, "profit", WB_ENV_I64, WB_ENV_ROLE_OUTCOME, SHAPE_AGENTS},
-    {BUFFER_FEES, "fees", WB_ENV_I64, WB_ENV_ROLE_OUTCOME, SHAPE_AGENTS},
-    {BUFFER_TERMINATED, "terminated", WB_ENV_U8, WB_ENV_ROLE_OUTCOME, SHAPE_AGENTS},
-    {BUFFER_TRUNCATED, "truncated", WB_ENV_U8, WB_ENV_ROLE_OUTCOME, SHAPE_AGENTS},
-    {BUFFER_DONE, "done", WB_ENV_U8, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
-    {BUFFER_REASON, "reason", WB_ENV_I32, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
-    {BUFFER_ELAPSED, "elapsed", WB_ENV_I64, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
-    {BUFFER_MESSAGES, "messages", WB_ENV_I32, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
-    {BUFFER_WINDOW, "window", WB_ENV_I32, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
-    {BUFFER_EPISODE, "episode", WB_ENV_I32, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
-    {BUFFER_ERRORS, "errors", WB_ENV_I32, WB_ENV_ROLE_STATE, SHAPE_NONE},
-    {BUFFER_SEEDS, "seeds", WB_ENV_I64, WB_ENV_ROLE_STATE, SHAPE_NONE},
-    {BUFFER_NEXT, "next_episode", WB_ENV_I32, WB_ENV_ROLE_STATE, SHAPE_NONE},
+    {"action", BUFFER_ACTION, WB_ENV_I32, WB_ENV_ROLE_ACTION, SHAPE_ACTION},
+    {"mask", BUFFER_CHOSEN, WB_ENV_U8, WB_ENV_ROLE_ACTION, SHAPE_NONE},
+    {"starts", BUFFER_STARTS, WB_ENV_I32, WB_ENV_ROLE_ACTION, SHAPE_NONE},
+    {"observation", BUFFER_OBSERVATION, WB_ENV_F32, WB_ENV_ROLE_OBSERVATION, SHAPE_FEATURES},
+    {"final_obs", BUFFER_FINAL, WB_ENV_F32, WB_ENV_ROLE_OBSERVATION, SHAPE_FEATURES},
+    {"action_mask", BUFFER_MASK, WB_ENV_U8, WB_ENV_ROLE_OBSERVATION, SHAPE_CHOICES},
+    {"reward", BUFFER_REWARD, WB_ENV_F32, WB_ENV_ROLE_OUTCOME, SHAPE_AGENTS},
+    {"profit", BUFFER_PROFIT, WB_ENV_I64, WB_ENV_ROLE_OUTCOME, SHAPE_AGENTS},
+    {"fees", BUFFER_FEES, WB_ENV_I64, WB_ENV_ROLE_OUTCOME, SHAPE_AGENTS},
+    {"terminated", BUFFER_TERMINATED, WB_ENV_U8, WB_ENV_ROLE_OUTCOME, SHAPE_AGENTS},
+    {"truncated", BUFFER_TRUNCATED, WB_ENV_U8, WB_ENV_ROLE_OUTCOME, SHAPE_AGENTS},
+    {"done", BUFFER_DONE, WB_ENV_U8, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
+    {"reason", BUFFER_REASON, WB_ENV_I32, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
+    {"elapsed", BUFFER_ELAPSED, WB_ENV_I64, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
+    {"messages", BUFFER_MESSAGES, WB_ENV_I32, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
+    {"window", BUFFER_WINDOW, WB_ENV_I32, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
+    {"episode", BUFFER_EPISODE, WB_ENV_I32, WB_ENV_ROLE_OUTCOME, SHAPE_NONE},
+    {"errors", BUFFER_ERRORS, WB_ENV_I32, WB_ENV_ROLE_STATE, SHAPE_NONE},
+    {"seeds", BUFFER_SEEDS, WB_ENV_I64, WB_ENV_ROLE_STATE, SHAPE_NONE},
+    {"next_episode", BUFFER_NEXT, WB_ENV_I32, WB_ENV_ROLE_STATE, SHAPE_NONE},
 };
 
 enum { FIXED = sizeof list / sizeof list[0] };
@@ -149,7 +149,7 @@ static wb_status move_column(wb_env *env, const wb_env_buffer *b, void *to, cons
 
 static wb_status read_buffer(wb_env *env, const char *name, void *to, size_t bytes,
                              wb_error *error) {
-  wb_env_buffer b;
+  wb_env_buffer b = {0};
   WB_TRY(wb_env_buffer_find(env, name, &b, error));
   WB_TRY(check_bytes(&b, bytes, error));
   if (b.data == NULL) {
@@ -161,7 +161,7 @@ static wb_status read_buffer(wb_env *env, const char *name, void *to, size_t byt
 
 static wb_status write_buffer(wb_env *env, const char *name, const void *from, size_t bytes,
                               wb_error *error) {
-  wb_env_buffer b;
+  wb_env_buffer b = {0};
   WB_TRY(wb_env_buffer_find(env, name, &b, error));
   WB_TRY(check_bytes(&b, bytes, error));
   if (b.role == WB_ENV_ROLE_OBSERVATION || b.role == WB_ENV_ROLE_OUTCOME) {

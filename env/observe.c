@@ -51,8 +51,8 @@ static val level_place(const scene *s, world *k, int side, val level) {
 
 /* Each level takes its orders out of the keys that are left. */
 static void observe_few_rows(world *k, const scene *s, int side) {
-  var keys[ROWS_IN_REGISTERS];
-  val shares[ROWS_IN_REGISTERS];
+  var keys[ROWS_IN_REGISTERS] = {{0}};
+  val shares[ROWS_IN_REGISTERS] = {{0}};
   int32_t rows = k->history.rows;
   for (int32_t r = 0; r < rows; r++) {
     keys[r] = variable(keys_of(k, i32(side * rows + r)));

@@ -79,19 +79,34 @@ wb_status wb_env_set_parameter(wb_env *env, const char *name, const double *valu
   return env_report(env, set_parameter(env, name, values, count, &own), &own, error);
 }
 
-static void describe_parameters(wb_env *env) {
+/* Names parameter `i` and gives it its first value. */
+static void describe(wb_env *env, int32_t i, const wb_env_parameter *p, const char *prefix,
+                     double first, uint32_t *bits) {
+  env->descriptions[i] = p;
+  (void)snprintf(env->names[i], WB_ENV_NAME_BYTES, "%s%s", prefix, p->name);
+  bits[i] = bits_of(p, first);
+}
+
+static void describe_all(wb_env *env, const wb_env_config *config, uint32_t *bits) {
+  const double given[] = {
+      [COMMON_MESSAGES_PER_STEP] = config->messages_per_step,
+      [COMMON_STEP_MS] = config->step_ms,
+      [COMMON_EPISODE_MESSAGES] = config->episode_messages,
+      [COMMON_EPISODE_SECONDS] = config->episode_seconds,
+  };
+  const int32_t in_config = sizeof given / sizeof given[0];
   int32_t count;
   const wb_env_parameter *common = wb_env_common_parameters(&count);
   for (int32_t i = 0; i < count; i++) {
-    env->descriptions[i] = &common[i];
-    (void)snprintf(env->names[i], WB_ENV_NAME_BYTES, "%s", common[i].name);
+    describe(env, i, &common[i], "", i < in_config ? given[i] : common[i].value, bits);
   }
   for (int32_t g = 0; g < env->group_count; g++) {
-    const env_group *group = &env->groups[g];
-    for (int32_t i = 0; i < group->task->public.parameter_count; i++) {
-      const wb_env_parameter *p = &group->task->public.parameters[i];
-      env->descriptions[group->parameters + i] = p;
-      (void)snprintf(env->names[group->parameters + i], WB_ENV_NAME_BYTES, "%d.%s", g, p->name);
+    char prefix[16];
+    (void)snprintf(prefix, sizeof prefix, "%d.", g);
+    const wb_env_task *task = &env->groups[g].task->public;
+    for (int32_t i = 0; i < task->parameter_count; i++) {
+      const wb_env_parameter *p = &task->parameters[i];
+      describe(env, env->groups[g].parameters + i, p, prefix, p->value, bits);
     }
   }
 }
@@ -106,17 +121,7 @@ wb_status env_parameters_make(wb_env *env, const wb_env_config *config, wb_error
     status = WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory for %d parameters of %d environments",
                      env->parameters, env->envs);
   } else {
-    describe_parameters(env);
-    const double given[COMMON_PARAMETERS] = {
-        [COMMON_MESSAGES_PER_STEP] = config->messages_per_step,
-        [COMMON_STEP_MS] = config->step_ms,
-        [COMMON_EPISODE_MESSAGES] = config->episode_messages,
-        [COMMON_EPISODE_SECONDS] = config->episode_seconds,
-    };
-    for (size_t i = 0; i < count; i++) {
-      const wb_env_parameter *p = env->descriptions[i];
-      bits[i] = bits_of(p, i <= COMMON_EPISODE_SECONDS ? given[i] : p->value);
-    }
+    describe_all(env, config, bits);
     for (int32_t e = 1; e < env->envs; e++) {
       memcpy(bits + (size_t)e * count, bits, count * sizeof *bits);
     }

@@ -214,7 +214,8 @@ typedef struct env_data {
   unsigned char *window_rows; /* device: [window_count][WINDOW_CELLS] i64 */
 } env_data;
 
-wb_status env_data_make(const wb_env_config *config, int32_t capacity_more, env_data **data,
+/* `more_orders`: of agents, on one side, where the capacity is chosen here. */
+wb_status env_data_make(const wb_env_config *config, int32_t more_orders, env_data **data_out,
                         wb_error *error);
 env_data *env_data_retain(env_data *data);
 void env_data_release(env_data *data);

@@ -320,7 +320,7 @@ int main(int argc, char **argv) {
   if (status == WB_OK) {
     status = open_search(&s, (const wb_tape *const *)&tape, argc > 4 ? argv[4] : "cpu", &error);
   }
-  if (status == WB_OK) status = run(&s, argc > 2 ? atoi(argv[2]) : 100, &error);
+  if (status == WB_OK) status = run(&s, argc > 2 ? (int)strtol(argv[2], NULL, 10) : 100, &error);
   if (status != WB_OK) fprintf(stderr, "%s\n", error.text);
   wb_kernel_release(s.policy);
   if (s.env != NULL) wb_device_free(s.device, s.device_weights);

@@ -407,12 +407,13 @@ Test(api, snapshots_by_time_and_a_part_of_the_day) {
 Test(api, twap_trades_evenly_and_avellaneda_stoikov_quotes_around_its_price) {
   wb_env_config c = plain(both, 2);
   create(&c);
-  const double quantity = 200, gamma = 0.1, sigma = 4, kappa = 0.5;
+  const double quantity = 200, gamma = 0.1, sigma = 4, kappa = 5;
   MUST(wb_env_set_parameter(env, "quantity", &quantity, 1, error));
   MUST(wb_env_set_parameter(env, "risk_aversion", &gamma, 1, error));
   MUST(wb_env_set_parameter(env, "volatility", &sigma, 1, error));
   MUST(wb_env_set_parameter(env, "fill_decay", &kappa, 1, error));
   reset();
+  int skewed = 0;
   for (int step = 0; step < 20; step++) {
     float actions[ENVS][2][4];
     int64_t inventories[ENVS];
@@ -435,6 +436,7 @@ Test(api, twap_trades_evenly_and_avellaneda_stoikov_quotes_around_its_price) {
       cr_assert_float_eq(actions[e][0][0], half, 1e-4 * (1 + half));
       cr_assert_float_eq(actions[e][0][1], skew, 1e-4 * (1 + fabs(skew)));
       cr_assert_eq(actions[e][0][2], 100.0f);
+      skewed += skew != 0;
     }
     MUST(wb_env_step(env, error));
   }
@@ -443,6 +445,7 @@ Test(api, twap_trades_evenly_and_avellaneda_stoikov_quotes_around_its_price) {
   MUST(wb_env_take_statistics(env, 1, list, &n, error));
   cr_assert_eq(statistic(list, n, "volume"), 200 * ENVS);
   cr_assert_lt(statistic(list, n, "liquidated"), 20 * ENVS);
+  cr_assert_gt(skewed, 10, "no inventory: the skew was not tested");
 }
 
 /* ---- what a step does not do ---- */

@@ -216,7 +216,10 @@ static void check_rewards(double side) {
   MUST(wb_env_set_parameter(r.env, "lambda", &lambda, 1, error));
   MUST(wb_env_set_parameter(r.env, "1.side", &side, 1, error));
   MUST(wb_env_set_parameter(r.env, "1.quantity", &quantity, 1, error));
+  const double close_by = 1;
+  MUST(wb_env_set_parameter(r.env, "offset_unit", &close_by, 1, error));
   begin(&r);
+  int gains = 0, losses = 0; /* of inventories */
   marks m[ENVS] = {0};
   for (int32_t e = 0; e < ENVS; e++) {
     mark(&m[e], &r.w[e]);
@@ -242,6 +245,8 @@ static void check_rewards(double side) {
       witness_agrees(w, r.env, e);
       int64_t mid2 = witness_mid2(w);
       double making = making_reward(&m[e], w, 0, mid2, eta, linear, quadratic);
+      gains += m[e].past[0].inventory * (mid2 - m[e].mid2) > 0;
+      losses += m[e].past[0].inventory * (mid2 - m[e].mid2) < 0;
       double execution = execution_reward(&m[e], w, 1, -buys, lambda);
       cr_assert_float_eq(rewards[e][0], making, 1e-5 * (1 + fabs(making)));
       cr_assert_float_eq(rewards[e][1], execution, 1e-5 * (1 + fabs(execution)));
@@ -259,6 +264,8 @@ static void check_rewards(double side) {
       cr_assert_eq(done[e], step == 19, "step %d", step);
     }
   }
+  cr_assert(gains > 2 && losses > 2, "%d gains, %d losses: the damping was not tested", gains,
+            losses);
   for (int32_t e = 0; e < ENVS; e++) {
     const party *p = &r.w[e].agents[1];
     double q = (double)p->volume, arrival = 0.5 * (double)m[e].start_mid2;
