@@ -354,7 +354,8 @@ static void store_row(emit *e, const emit_place *row, LLVMValueRef value, LLVMVa
 static LLVMValueRef gather(emit *e, const emit_place *place, LLVMValueRef pointers,
                            LLVMValueRef mask, LLVMValueRef fill) {
   LLVMValueRef call, value;
-  if (LLVMIsConstant(mask)) {
+  bool always = LLVMIsAConstantInt(mask) != NULL && LLVMConstIntGetZExtValue(mask) == 1;
+  if (always) {
     call = value = LLVMBuildLoad2(e->builder, LLVMTypeOf(fill), pointers, "");
     emit_mark(e, call, place, place->alignment);
     return value;

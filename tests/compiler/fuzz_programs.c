@@ -1,10 +1,14 @@
-/* fuzz_programs --programs N --seed S [--cpu NAME] [--seconds T] [--size K]
+/* fuzz_programs --programs N --seed S [--cpu NAME] [--seconds T] [--size K] [--ptx 1]
  *
  * Random programs in the interpreter and as machine code, every byte of memory compared. Each program
  * runs as this machine's best code; every eighth also for the other CPU levels, with checks, and
- * without passes (--cpu names one CPU for all instead). Prints its seed; stops at the first difference,
- * shrinks the program and prints it. Exit status 0: no difference, 1: one was found, 2: wrong use. */
+ * without passes (--cpu names one CPU for all instead). With --ptx 1 each also runs as PTX on the
+ * emulator that WB_CUDART names, its slab in global, in shared or in both memories, optimised or not,
+ * with checks or without, lanes in step or one at a time. Prints its seed; stops at the first
+ * difference, shrinks the program and prints it. Exit status 0: no difference, 1: one was found, 2:
+ * wrong use. */
 #include "compiler/kernel.h"
+#include "tests/compiler/gpu.h"
 #include "tests/compiler/progen.h"
 
 #include <inttypes.h>
@@ -16,26 +20,44 @@
 enum { BUFFERS_MAX = 64 };
 
 typedef struct settings {
-  int64_t programs, seed, seconds, size;
+  int64_t programs, seed, seconds, size, ptx;
   const char *cpu;
 } settings;
 
 typedef struct way {
   const char *name;
   wb_kernel_options options;
+  const char *mode; /* of the emulator; NULL: not on a GPU */
 } way;
 
 static const way ways[] = {
-    {"native", {.cpu = "native"}},
-    {"native with checks", {.cpu = "native", .check = true}},
-    {"native without passes", {.cpu = "native", .no_passes = true}},
-    {"native without fma", {.cpu = "native", .features = "-fma"}},
-    {"x86-64-v3", {.cpu = "x86-64-v3"}},
-    {"x86-64-v2", {.cpu = "x86-64-v2"}},
-    {"x86-64", {.cpu = "x86-64"}},
-    {"x86-64 without passes, with checks", {.cpu = "x86-64", .no_passes = true, .check = true}},
+    {"native", {.cpu = "native"}, NULL},
+    {"native with checks", {.cpu = "native", .check = true}, NULL},
+    {"native without passes", {.cpu = "native", .no_passes = true}, NULL},
+    {"native without fma", {.cpu = "native", .features = "-fma"}, NULL},
+    {"x86-64-v3", {.cpu = "x86-64-v3"}, NULL},
+    {"x86-64-v2", {.cpu = "x86-64-v2"}, NULL},
+    {"x86-64", {.cpu = "x86-64"}, NULL},
+    {"x86-64 without passes, with checks",
+     {.cpu = "x86-64", .no_passes = true, .check = true},
+     NULL},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
+
+/* taken in turn */
+static const way gpu_ways[] = {
+    {"PTX", {0}, "warp"},
+    {"PTX, shared", {.placement = WB_PLACEMENT_SHARED}, "warp"},
+    {"PTX, lanes", {.placement = WB_PLACEMENT_SHARED}, "lanes:1"},
+    {"PTX, global, lanes", {.placement = WB_PLACEMENT_GLOBAL}, "lanes:2"},
+    {"PTX, split", {.placement = WB_PLACEMENT_SPLIT, .warps = 1}, "warp"},
+    {"PTX, global with checks", {.placement = WB_PLACEMENT_GLOBAL, .check = true}, "warp"},
+    {"PTX, shared without passes, with checks",
+     {.placement = WB_PLACEMENT_SHARED, .no_passes = true, .check = true},
+     "warp"},
+    {"PTX without passes, lanes", {.no_passes = true, .warps = 3}, "lanes:3"},
+};
+enum { GPU_WAYS = sizeof gpu_ways / sizeof *gpu_ways };
 
 typedef struct verdict {
   way how;
@@ -64,6 +86,32 @@ static unsigned char *run_compiled(const progen_case *c, verdict *v) {
   return NULL;
 }
 
+/* The same on the emulated GPU. Each program gets a device of its own, so that kernels do not pile up. */
+static unsigned char *run_on_gpu(const progen_case *c, verdict *v) {
+  wb_error error = {0};
+  wb_kernel *kernel = NULL;
+  wb_buffer_argument buffers[BUFFERS_MAX];
+  wb_kernel_arguments arguments;
+  unsigned char *memory = progen_memory(c);
+  (void)gpu_set("MODE", v->how.mode);
+  wb_device *device = gpu_open();
+  wb_status status = device != NULL ? WB_OK : WB_ERROR_DEVICE;
+  if (status == WB_OK) {
+    status = wb_device_compile(device, c->program, &v->how.options, &kernel, NULL, &error);
+  }
+  if (status == WB_OK && memory != NULL) {
+    progen_arguments(c, memory, buffers, &arguments);
+    status = gpu_run(device, kernel, &arguments, c->books, &error);
+  }
+  wb_kernel_release(kernel);
+  wb_device_close(device);
+  if (status == WB_OK) return memory;
+  snprintf(v->text, sizeof v->text, "%.400s (%.500s)", error.text, gpu_message());
+  gpu_reset();
+  free(memory);
+  return NULL;
+}
+
 static bool differs(const progen_case *c, void *context) {
   verdict *v = context;
   wb_error error = {0};
@@ -73,7 +121,7 @@ static bool differs(const progen_case *c, void *context) {
     free(expected);
     return true;
   }
-  unsigned char *given = run_compiled(c, v);
+  unsigned char *given = v->how.mode != NULL ? run_on_gpu(c, v) : run_compiled(c, v);
   bool equal = given != NULL && progen_equal(c, expected, given, v->text, sizeof v->text);
   free(expected);
   free(given);
@@ -94,11 +142,12 @@ static void report(const progen_case *c, const settings *s, verdict *v) {
 }
 
 /* Compares one program in every way that its number asks for. */
-static bool check(const progen_case *c, const settings *s, int64_t number, int64_t runs[WAYS]) {
+static bool check(const progen_case *c, const settings *s, int64_t number,
+                  int64_t runs[WAYS + GPU_WAYS]) {
   int64_t end = number % 8 == 0 ? WAYS : 1;
   for (int64_t w = 0; w < end; w++) {
     verdict v = {.how = ways[w]};
-    if (s->cpu != NULL) v.how = (way){s->cpu, {.cpu = s->cpu}};
+    if (s->cpu != NULL) v.how = (way){s->cpu, {.cpu = s->cpu}, NULL};
     if (differs(c, &v)) {
       report(c, s, &v);
       return false;
@@ -106,11 +155,19 @@ static bool check(const progen_case *c, const settings *s, int64_t number, int64
     runs[w] += !v.skipped;
     if (s->cpu != NULL) break;
   }
+  if (s->ptx == 0) return true;
+  uint64_t turn = c->seed % GPU_WAYS;
+  verdict v = {.how = gpu_ways[turn]};
+  if (differs(c, &v)) {
+    report(c, s, &v);
+    return false;
+  }
+  runs[WAYS + turn]++;
   return true;
 }
 
 static int fuzz(const settings *s) {
-  int64_t runs[WAYS] = {0}, done = 0;
+  int64_t runs[WAYS + GPU_WAYS] = {0}, done = 0;
   const time_t start = time(NULL);
   printf("fuzz_programs --programs %" PRId64 " --seed %" PRId64 " --size %" PRId64 "\n",
          s->programs, s->seed, s->size);
@@ -130,6 +187,9 @@ static int fuzz(const settings *s) {
   printf("%" PRId64 " programs, 0 differences; runs:", done);
   for (int w = 0; w < WAYS; w++) {
     if (runs[w] > 0) printf(" %s %" PRId64 ";", s->cpu ? s->cpu : ways[w].name, runs[w]);
+  }
+  for (int w = 0; w < GPU_WAYS; w++) {
+    if (runs[WAYS + w] > 0) printf(" %s %" PRId64 ";", gpu_ways[w].name, runs[WAYS + w]);
   }
   printf("\n");
   if (runs[0] == done && done > 0) return 0;
@@ -151,7 +211,8 @@ static bool parse(int argc, char **argv, settings *s) {
   } numbers[] = {{"--programs", &s->programs},
                  {"--seed", &s->seed},
                  {"--seconds", &s->seconds},
-                 {"--size", &s->size}};
+                 {"--size", &s->size},
+                 {"--ptx", &s->ptx}};
   for (int i = 1; i + 1 < argc; i += 2) {
     bool known = strcmp(argv[i], "--cpu") == 0;
     if (known) s->cpu = argv[i + 1];
@@ -170,7 +231,7 @@ int main(int argc, char **argv) {
   settings s = {.programs = 1000, .seed = 1, .size = 40};
   if (!parse(argc, argv, &s)) {
     fprintf(stderr, "usage: fuzz_programs [--programs N] [--seed S] [--cpu NAME] [--seconds T] "
-                    "[--size K]\n");
+                    "[--size K] [--ptx 1]\n");
     return 2;
   }
   return fuzz(&s);
