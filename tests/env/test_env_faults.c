@@ -203,6 +203,181 @@ Test(queue, shares_ahead_are_observed) {
   }
 }
 
+/* ---- actions become the orders that they name ---- */
+
+/* The agent's only order on a side has this price, in ticks from MID, and these shares. */
+static void expect_order(scene *s, wb_side side, int32_t ticks, int32_t shares) {
+  wb_order order = own_order(s, side);
+  cr_assert_eq(order.qty, shares, "%d shares instead of %d", order.qty, shares);
+  if (shares > 0) cr_assert_eq(order.price, price_in(s, ticks), "%d", (order.price - MID) / TICK);
+}
+
+static void choose_action(scene *s, int32_t choice) {
+  MUST(wb_env_write(s->env, "action", &choice, sizeof choice, error));
+  MUST(wb_env_step(s->env, error));
+}
+
+/* With the ask at 2 ticks gone the touch is -2 and 3: the mid lies between two ticks. */
+static const wb_record narrow[] = {{.type = WB_RECORD_NOTE, .qty = 1},
+                                   {.type = WB_RECORD_NOTE, .qty = 1}};
+static const wb_record wide[] = {{.ref = 0, .type = WB_RECORD_DELETE, .flags = WB_FLAG_SIDE},
+                                 {.type = WB_RECORD_NOTE, .qty = 1},
+                                 {.type = WB_RECORD_NOTE, .qty = 1}};
+
+Test(actions, discrete_execution_places_at_the_four_prices) {
+  const wb_env_agents seller[] = {{"execution", "discrete", 1}};
+  const int32_t prices[2][4] = {{-2, 0, 2, 3}, {-2, 1, 3, 4}};
+  const int32_t shares[3] = {10, 15, 15};
+  for (int odd = 0; odd < 2; odd++) {
+    for (int mirrored = 0; mirrored < 2; mirrored++) {
+      for (int32_t choice = 1; choice <= 12; choice++) {
+        scene s = open_scene(odd == 1 ? wide : narrow, odd == 1 ? 3 : 2, seller, mirrored == 1);
+        if (odd == 1) choose_action(&s, 0);
+        choose_action(&s, choice);
+        int price = (choice - 1) / 3, qty = shares[(choice - 1) % 3];
+        if (price == 0) {
+          cr_assert_eq(account_of(&s).taken_volume, qty, "the far touch trades at once");
+          cr_assert_eq(llabs(account_of(&s).cash), qty * (int64_t)price_in(&s, -2));
+        } else {
+          expect_order(&s, WB_SIDE_ASK, prices[odd][price], qty);
+        }
+        close_scene(&s);
+      }
+    }
+  }
+}
+
+Test(actions, quantities_are_cut_from_the_passive_end) {
+  const wb_env_agents seller[] = {{"execution", "quantities", 1}};
+  for (int mirrored = 0; mirrored < 2; mirrored++) {
+    scene s = open_scene(narrow, 2, seller, mirrored == 1);
+    const float asked[4] = {0, 6, 6, 6};
+    MUST(wb_env_write(s.env, "action", asked, sizeof asked, error));
+    MUST(wb_env_step(s.env, error));
+    wb_order orders[64];
+    int64_t count;
+    int32_t found[5] = {0};
+    MUST(wb_env_book_orders(s.env, 0, side_in(&s, WB_SIDE_ASK), orders, 64, &count, error));
+    for (int64_t i = 0; i < count; i++) {
+      for (int32_t ticks = 0; ticks < 5; ticks++) {
+        if (orders[i].owner != 0 && orders[i].price == price_in(&s, ticks)) {
+          found[ticks] += orders[i].qty;
+        }
+      }
+    }
+    const int32_t expected[5] = {6, 0, 6, 3, 0};
+    cr_assert_arr_eq(found, expected, sizeof found);
+    close_scene(&s);
+  }
+}
+
+Test(actions, discrete_quotes_have_their_offsets) {
+  const wb_env_agents maker[] = {{"market_making", "discrete", 1}};
+  const int32_t offsets[9][2] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5},
+                                 {3, 1}, {1, 3}, {5, 2}, {2, 5}};
+  for (int odd = 0; odd < 2; odd++) {
+    for (int32_t choice = 1; choice <= 9; choice++) {
+      scene s = open_scene(odd == 1 ? wide : narrow, odd == 1 ? 3 : 2, maker, false);
+      const double unit = 1, size = 30;
+      MUST(wb_env_set_parameter(s.env, "offset_unit", &unit, 1, error));
+      MUST(wb_env_set_parameter(s.env, "size", &size, 1, error));
+      if (odd == 1) choose_action(&s, 0);
+      choose_action(&s, choice);
+      /* the mid is 0, or 0.5, which a bid rounds down and an ask up */
+      expect_order(&s, WB_SIDE_BID, -offsets[choice - 1][0], 30);
+      expect_order(&s, WB_SIDE_ASK, offsets[choice - 1][1] + odd, 30);
+      close_scene(&s);
+    }
+  }
+}
+
+Test(actions, quotes_have_offset_skew_and_size) {
+  const wb_env_agents maker[] = {{"market_making", "quotes", 1}};
+  scene s = open_scene(wide, 3, maker, false);
+  const float actions[3][3] = {{3, 1, 20}, {3.4f, -1.6f, 10}, {1, 0, 0}};
+  MUST(wb_env_write(s.env, "action", actions[0], sizeof actions[0], error));
+  MUST(wb_env_step(s.env, error));
+  expect_order(&s, WB_SIDE_BID, -2, 20);
+  expect_order(&s, WB_SIDE_ASK, 4, 20);
+  /* history has widened the touch; numbers are rounded: 3 and -2 */
+  MUST(wb_env_write(s.env, "action", actions[1], sizeof actions[1], error));
+  MUST(wb_env_step(s.env, error));
+  expect_order(&s, WB_SIDE_BID, -5, 10);
+  expect_order(&s, WB_SIDE_ASK, 2, 10);
+  close_scene(&s);
+}
+
+Test(actions, clearing_trades_the_inventory_away) {
+  const wb_record records[] = {executed(0, 2, 40), idle(), idle()};
+  const wb_env_agents maker[] = {{"market_making", "discrete", 1}};
+  for (int mirrored = 0; mirrored < 2; mirrored++) {
+    scene s = open_scene(records, 3, maker, mirrored == 1);
+    const double unit = 1;
+    MUST(wb_env_set_parameter(s.env, "offset_unit", &unit, 1, error));
+    choose_action(&s, 1);
+    cr_assert_eq(account_of(&s).inventory, mirrored == 1 ? 40 : -40);
+    choose_action(&s, 10);
+    cr_assert_eq(account_of(&s).inventory, 0);
+    expect_order(&s, WB_SIDE_BID, 0, 0);
+    expect_order(&s, WB_SIDE_ASK, 0, 0);
+    close_scene(&s);
+  }
+}
+
+Test(actions, by_hand_there_are_all_kinds_of_orders) {
+  wb_record records[8];
+  for (int i = 0; i < 8; i++) records[i] = idle();
+  for (int mirrored = 0; mirrored < 2; mirrored++) {
+    scene s = open_scene(records, 8, by_hand, mirrored == 1);
+    step(&s, (order_wish){POST_ONLY, 1, -4, 10}, keep); /* at the bid: it would take */
+    expect_order(&s, WB_SIDE_ASK, 0, 0);
+    step(&s, (order_wish){POST_ONLY, 1, -3, 10}, keep);
+    expect_order(&s, WB_SIDE_ASK, -1, 10);
+    step(&s, (order_wish){CANCEL, 0, 0, 0}, (order_wish){IOC, 0, -4, 130});
+    expect_order(&s, WB_SIDE_BID, 0, 0);
+    cr_assert_eq(account_of(&s).volume, 100, "the level of 100, and no rest");
+    step(&s, keep, (order_wish){MARKET, 1, 0, 100});
+    cr_assert_eq(account_of(&s).inventory, 0);
+    step(&s, keep, (order_wish){LIMIT, 0, -2, 7}); /* offsets count from the touch as it is now */
+    cr_assert_eq(own_order(&s, WB_SIDE_BID).qty, 7);
+    close_scene(&s);
+  }
+}
+
+/* Who comes first is drawn anew for each step of each environment. */
+Test(actions, order_of_arrival_is_shuffled) {
+  enum { ENVS = 64, AGENTS = 3 };
+  wb_tape *tape = make_market(53, 1000);
+  const wb_tape *list = tape;
+  const wb_env_agents agents[] = {{"market_making", "quotes", AGENTS}};
+  wb_env_config c = config_on(&list, agents, 1);
+  c.envs = ENVS;
+  c.record_room = 64;
+  c.messages_per_step = 5;
+  wb_env *env;
+  MUST(wb_env_create(&c, &env, error));
+  MUST(wb_env_reset(env, NULL, NULL, error));
+  float quotes[ENVS][AGENTS][3];
+  for (int e = 0; e < ENVS; e++) {
+    for (int a = 0; a < AGENTS; a++) memcpy(quotes[e][a], (const float[]){8, 0, 10}, 12);
+  }
+  MUST(wb_env_write(env, "action", quotes, sizeof quotes, error));
+  MUST(wb_env_step(env, error));
+  int orders[6] = {0};
+  for (int e = 0; e < ENVS; e++) {
+    wb_record records[64];
+    int64_t count;
+    MUST(wb_env_read_records(env, e, records, 64, &count, error));
+    /* two quotes of each: bid, then ask */
+    for (int i = 0; i < 2 * AGENTS; i++) cr_assert_eq(records[i].owner, records[i ^ 1].owner);
+    int first = records[0].owner - 1, second = records[2].owner - 1;
+    orders[2 * first + (second > first ? second - 1 : second)]++;
+  }
+  for (int i = 0; i < 6; i++) cr_assert_gt(orders[i], 2, "order %d: %d times of 64", i, orders[i]);
+  wb_env_destroy(env);
+  wb_tape_free(tape);
+}
+
 /* ---- the clock of fills ---- */
 
 static int32_t rows_of(scene *s) {
