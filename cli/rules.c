@@ -123,7 +123,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     run->books = (int32_t)cli_integer(state, "books", argument, 1, INT32_MAX);
     return 0;
   case KEY_THREADS:
-    run->threads = (int32_t)cli_integer(state, "threads", argument, 1, 4096);
+    run->threads = (int32_t)cli_integer(state, "threads", argument, 1, 1024);
     return 0;
   case KEY_DEVICE: run->device = argument; return 0;
   case ARGP_KEY_SUCCESS: check_window(run, state); return 0;

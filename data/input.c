@@ -309,8 +309,24 @@ static wb_status read_texts(const char *path, wb_source_kind kind, const wb_read
 
 /* ---- tapes ---- */
 
+/* What a store was made with is in it: an option that would have to change that is no option. */
+static wb_status check_store_options(const char *path, const wb_read_options *options,
+                                     wb_error *error) {
+  const char *given = options->messages_only ? "messages only"
+                      : options->truncate    ? "truncate"
+                      : options->skip_bad    ? "skip bad lines"
+                                             : NULL;
+  if (given != NULL) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "%s: a tape store is read as it is: expected no such option, got: %s", path,
+                   given);
+  }
+  return WB_OK;
+}
+
 static wb_status read_store(const char *path, const wb_read_options *options, wb_tape **tape,
                             wb_error *error) {
+  WB_TRY(check_store_options(path, options, error));
   if (options->orderbook_path != NULL) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT,
                    "%s: a tape store holds its book rows: expected no orderbook file, got %s", path,
@@ -338,6 +354,11 @@ wb_status wb_tape_read(const char *path, const wb_read_options *options, wb_tape
   }
   wb_source_kind kind;
   WB_TRY(wb_source_kind_of(path, &kind, error));
+  if (kind != WB_SOURCE_ARCHIVE && options->member != NULL) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "%s: only archives have members: expected none, got \"%s\"", path,
+                   options->member);
+  }
   if (kind == WB_SOURCE_HDF5) {
     return read_store(path, options, tape, error);
   }

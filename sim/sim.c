@@ -218,10 +218,11 @@ wb_status wb_sim_load(wb_sim *sim, int32_t book, int32_t tape_index, int64_t fir
                    " (records of tape %d), got %" PRId64 " and %" PRId64,
                    tape->count, tape_index, first, end);
   }
-  if (orders == NULL) {
+  if (orders == NULL || order_count < 0) {
     if (order_count != 0) {
       return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                     "sim: orders: expected an array of %" PRId64 ", got NULL", order_count);
+                     "sim: orders: expected an array of %" PRId64 " orders, got %s", order_count,
+                     orders == NULL ? "NULL" : "a negative number");
     }
     orders = tape->seed;
     order_count = tape->seed_count;

@@ -191,6 +191,21 @@ Test(usage, every_book_of_many_is_checked_by_its_hashes) {
   json_decref(many);
 }
 
+Test(usage, options_that_an_input_cannot_follow_are_refused) {
+  char *scratch = scratch_make();
+  char *store = format("%s/day.h5", scratch);
+  run_result result = RUN("convert", sample, store);
+  cr_assert_eq(result.status, 0, "%s", result.err);
+  run_free(&result);
+  EXPECT_REFUSED(RUN("replay", store, "--messages-only"), "day.h5", "messages only");
+  EXPECT_REFUSED(RUN("replay", store, "--truncate"), "day.h5", "truncate");
+  EXPECT_REFUSED(RUN("replay", store, "--skip-bad"), "day.h5", "skip bad");
+  EXPECT_REFUSED(RUN("replay", store, "--member", "x"), "day.h5", "archives", "\"x\"");
+  EXPECT_REFUSED(RUN("replay", sample, "--member", "x"), "archives", "\"x\"");
+  free(store);
+  scratch_free(scratch);
+}
+
 Test(usage, devices_are_listed) {
   run_result result = RUN("devices");
   cr_expect_eq(result.status, 0);
