@@ -182,7 +182,8 @@ static void change_op(wb_program *program, int32_t id, int32_t number) {
   case BYPASS: bypass(program, id); break;
   case KEY_FOR_LOW: take_key(program, id); break;
   case EXCHANGE_CASES:
-    if (op->imm == 3 || op->imm == 4) op->imm = 7 - op->imm;
+    /* the switch is on the record's word that has the type above its owner */
+    if (op->imm >> 16 == 3 || op->imm >> 16 == 4) op->imm = (INT64_C(7) << 16) - op->imm;
     break;
   }
 }
