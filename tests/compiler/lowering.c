@@ -2,6 +2,7 @@
 #include "lowering.h"
 
 #include "compiler/loader.h"
+#include "tests/compiler/gpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +10,20 @@
 
 enum { MARGIN = 256, MARGIN_BYTE = 0xa5 };
 
+#ifdef WB_TEST_GPU
 const test_target test_targets[] = {
-    {"x86-64", false, false}, {"x86-64-v3", false, false}, {"native", false, false},
-    {"native", true, true},   {NULL, false, false},
+    {.cpu = "PTX", .placement = WB_PLACEMENT_SHARED, .mode = "warp"},
+    {.cpu = "PTX, global, lanes", .placement = WB_PLACEMENT_GLOBAL, .mode = "lanes:5"},
+    {.cpu = "PTX, checked", .check = true, .unoptimised = true, .mode = "warp"},
+    {.cpu = NULL},
 };
+#else
+const test_target test_targets[] = {
+    {.cpu = "x86-64"}, {.cpu = "x86-64-v3"},
+    {.cpu = "native"}, {.cpu = "native", .check = true, .unoptimised = true},
+    {.cpu = NULL},
+};
+#endif
 
 const wb_lowering *test_lowering(void) {
   const wb_lowering *lowering = NULL;
@@ -177,6 +188,38 @@ bool test_memory_equal(const test_memory *expected, const test_memory *got, char
 
 /* ---- both ways ---- */
 
+/* Runs a copy of `start` on the emulated GPU. A fault ends what the process can do there. */
+static bool run_on_gpu(const wb_program *program, const test_target *target,
+                       const test_memory *start, test_memory *end, wb_error *error) {
+  static wb_device *device;
+  wb_kernel *kernel = NULL;
+  test_memory_copy(end, start);
+  (void)gpu_set("MODE", target->mode);
+  if (device == NULL) device = gpu_open();
+  if (device == NULL) return false;
+  wb_kernel_options options = {
+      .check = target->check, .no_passes = target->unoptimised, .placement = target->placement};
+  wb_status status = wb_device_compile(device, program, &options, &kernel, NULL, error);
+  if (status == WB_OK) status = gpu_run(device, kernel, &end->arguments, end->books, error);
+  wb_kernel_release(kernel);
+  return status == WB_OK;
+}
+
+static bool same_on_gpu(const wb_program *program, const test_target *target,
+                        const test_memory *start, const test_memory *expected, char *text,
+                        size_t text_bytes) {
+  test_memory got;
+  wb_error error = {0};
+  bool same = run_on_gpu(program, target, start, &got, &error);
+  if (same) {
+    same = test_memory_equal(expected, &got, text, text_bytes);
+  } else {
+    snprintf(text, text_bytes, "%.500s (%.500s)", error.text, gpu_message());
+  }
+  test_memory_free(&got);
+  return same;
+}
+
 bool test_same(const wb_program *program, const test_target *target, const test_memory *start,
                int64_t step_limit, char *text, size_t text_bytes) {
   wb_error error = {0};
@@ -188,6 +231,11 @@ bool test_same(const wb_program *program, const test_target *target, const test_
     test_memory_free(&by_interpreter);
     snprintf(text, text_bytes, "interpreter: %s", error.text);
     return status == WB_ERROR_LIMIT;
+  }
+  if (target->mode != NULL) {
+    bool same_there = same_on_gpu(program, target, start, &by_interpreter, text, text_bytes);
+    test_memory_free(&by_interpreter);
+    return same_there;
   }
   wb_lower_request request = {.program = program,
                               .cpu = target->cpu,

@@ -44,8 +44,11 @@ bool test_memory_equal(const test_memory *expected, const test_memory *got, char
 typedef struct test_target {
   const char *cpu;
   bool check, unoptimised;
+  wb_placement placement; /* on a GPU */
+  const char *mode;       /* of the emulator; NULL: not on a GPU */
 } test_target;
-/* Each level of x86-64 that this machine has, and the machine itself; NULL cpu ends the list. */
+/* Each level of x86-64 that this machine has, and the machine itself; NULL cpu ends the list. Built
+ * with WB_TEST_GPU the emulated GPU instead, with slabs in each memory, lanes in step or apart. */
 extern const test_target test_targets[];
 
 /* Runs the program over a copy of `start` both ways and compares. False with a text that tells what

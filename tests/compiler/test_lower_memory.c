@@ -111,7 +111,9 @@ static void check(wb_element element, where at, bool wide, int64_t length, int64
   wb_program *program = build(element, at, wide, length, fill, through_view);
   int64_t lengths[] = {INDICES, 32 * (8 + 2 * INDICES) * 8, at == IN_ARRAY ? 1 : length};
   test_memory m;
-  test_memory_new(&m, program, 3, lengths);
+  /* on a GPU books run in no order, so they may not meet in one that is written */
+  bool meet = at == IN_SHARED_BUFFER && test_targets[0].mode != NULL;
+  test_memory_new(&m, program, meet ? 1 : 3, lengths);
   test_memory_fill(&m, (uint64_t)length);
   memcpy(test_buffer(&m, 0), indices, sizeof indices);
   char text[512];
