@@ -61,9 +61,9 @@ struct message {
    * words of 32 bits behind word `first_word`; then record and at are not there */
   bool in_parts;
   val first, count, first_word, words;
-  val side;   /* i32: 0 bid, 1 ask; of the order that it makes or names */
-  val other;  /* i32: the opposite side */
-  val kind;   /* i32: owner, type and flags as they stand in it */
+  val side;  /* i32: 0 bid, 1 ask; of the order that it makes or names */
+  val other; /* i32: the opposite side */
+  val kind;  /* i32: owner, type and flags as they stand in it */
   val type, flags, owner, ref;
   val price, qty, arg; /* of those types that look at them */
   label over;          /* LEAVE(m->over): done with this record */
