@@ -150,6 +150,12 @@ static void print_agreement(const wb_compare_report *report) {
     used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", i == 0 ? "" : " = ",
                      report->books[i].name);
   }
+  if (report->rows == 0 &&
+      !report->against_source) { /* a tape without rows runs through in one piece */
+    cli_line(stdout, "proof", "after all %" PRId64 " records both hashes are equal: %s",
+             report->records, names);
+    return;
+  }
   cli_line(stdout, "proof", "all %" PRId64 " rows equal at %d level%s: %s%s", report->rows,
            report->levels, report->levels == 1 ? "" : "s", names,
            report->against_source ? "" : " (no book file to compare with)");

@@ -76,7 +76,8 @@ static const struct argp parser = {
     .doc = "Reads a day and stores it as .h5: the records, the book that they start from, the "
            "source's own rows and the order ids.\v"
            "The store is written under a temporary name and renamed when it is whole. With --all "
-           "each store has its message file's name without _message, and ends in .h5.",
+           "each store has its message file's name without _message, and ends in .h5.\n\n"
+           "Exit status: 0, or 2 if something could not be done.",
     .children = children,
 };
 

@@ -157,7 +157,12 @@ static const struct argp parser = {
         "Batches of trading environments on recorded days: tells what tasks there are, or runs one "
         "with a built-in policy and shows what it earned and how fast it went.\v"
         "ACTIONS names how actions are written (see describe), COUNT is a number of agents with that "
-        "task in each market: market_making+execution:quantities*2.",
+        "task in each market: market_making+execution:quantities*2.\n\n"
+        "The result: return is the sum of an episode's rewards; profit (before fees) is in price units "
+        "x shares; the last three columns are what a share of the target cost over the mid at "
+        "arrival, the mid averaged over time and the market's own average price. The state is a "
+        "hash: equal runs end in equal ones, on every device.\n\n"
+        "Exit status: 0, or 2 if something could not be done.",
 };
 
 /* ---- list and describe ---- */
@@ -208,8 +213,8 @@ static int describe(const char *name, int32_t levels) {
   const wb_env_task *task = wb_env_task_find(name);
   wb_error error;
   if (task == NULL) {
-    (void)WB_FAIL(&error, WB_ERROR_ARGUMENT, "env: task: there is none named \"%.60s\": see list",
-                  name);
+    (void)WB_FAIL(&error, WB_ERROR_ARGUMENT,
+                  "env: task: there is none named \"%.60s\": `warpbook env list' names them", name);
     return cli_fail(&error);
   }
   int32_t features, common;
@@ -486,11 +491,12 @@ static void print_agent(const earned *e) {
 static void print_table(const outcome *o) {
   const running *r = o->r;
   double steps = (double)o->line->steps * o->line->config.envs;
-  printf(
-      "%d environments x %" PRId64 " steps on %s (%d threads), %d agents, %d levels, %d windows, "
-      "%d orders a side\n",
-      o->line->config.envs, o->line->steps, wb_env_device_name(r->env), wb_env_threads(r->env),
-      o->agent_count, o->line->config.levels, wb_env_window_count(r->env), wb_env_capacity(r->env));
+  printf("%d environments x %" PRId64
+         " steps on %s (%d threads), %d agent%s, %d levels, %d windows, "
+         "%d orders a side\n",
+         o->line->config.envs, o->line->steps, wb_env_device_name(r->env), wb_env_threads(r->env),
+         o->agent_count, o->agent_count == 1 ? "" : "s", o->line->config.levels,
+         wb_env_window_count(r->env), wb_env_capacity(r->env));
   printf(
       "%.0f environment steps/s, %.0f without the policy; %.0f messages/s; compiled in %.2f s\n\n",
       steps / r->seconds, steps / (r->seconds - r->seconds_policy),
@@ -563,7 +569,7 @@ int cli_env(int argc, char **argv) {
     return describes ? describe(line.task, line.config.levels) : run(&line);
   }
   (void)WB_FAIL(&error, WB_ERROR_ARGUMENT,
-                "env: expected list, describe TASK or run TASK, got \"%.40s\"%s", line.verb,
-                line.task == NULL ? "" : " and more");
+                "env: expected list, describe TASK or run TASK, got \"%.40s\" %s", line.verb,
+                line.task == NULL ? "alone" : "and more");
   return cli_fail(&error);
 }

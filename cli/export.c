@@ -47,7 +47,8 @@ static const struct argp parser = {
     .doc =
         "Writes a day as LOBSTER's message file and orderbook file into a folder, which is made "
         "if it is missing. The files are those that the day was read from, byte for byte, but "
-        "for what a reader forgives: byte order mark, header, line ends, a missing last newline.",
+        "for what a reader forgives: byte order mark, header, line ends, a missing last newline.\v"
+        "Exit status: 0, or 2 if something could not be done.",
     .children = children,
 };
 

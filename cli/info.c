@@ -40,7 +40,8 @@ static const struct argp parser = {
     .doc =
         "Tells what is in a LOBSTER file pair, an archive or a store: rows and records by type, "
         "time span, prices, and where something is inconsistent. Of an archive with several days "
-        "it lists the days; --member shows one.",
+        "it lists the days; --member shows one.\v"
+        "Exit status: 0, or 2 if something could not be done.",
     .children = children,
 };
 

@@ -203,14 +203,16 @@ static const struct argp parser = {
     .parser = parse_option,
     .args_doc =
         "list [KERNEL]\nshow KERNEL\ntime [KERNEL]\nbuild [KERNEL] -o FOLDER\nexplain [KERNEL]",
-    .doc = "Shows what the program compiles.\v"
-           "list: the kernels it can ask for, their operations and memory accesses. show: one of "
-           "them (the first that fits) - a summary, or one of its texts. time: how long each stage "
-           "of compiling takes. build: compiles all of them into a folder, from which a machine "
-           "without LLVM runs when WB_KERNELS names it; with ptxas at hand ($WB_PTXAS, PATH, "
-           "/usr/local/cuda/bin) a GPU's machine code too. explain: where the code of each would "
-           "come from, and why not from a bundle.\n\n"
-           "Exit status: 0, or 2 if something could not be done.",
+    .doc =
+        "Shows what the program compiles.\v"
+        "list: the kernels it can ask for (size: orders a side), their operations as built and after "
+        "passes, and their memory accesses. show: one of them, by its name in the list (the first "
+        "that fits): a summary, or one of its texts. time: how long each stage "
+        "of compiling takes. build: compiles all of them into a folder, from which a machine "
+        "without LLVM runs when WB_KERNELS names it; with ptxas at hand ($WB_PTXAS, PATH, "
+        "/usr/local/cuda/bin) a GPU's machine code too. explain: where the code of each would "
+        "come from, and why not from a bundle.\n\n"
+        "Exit status: 0, or 2 if something could not be done.",
 };
 
 int cli_kernels(int argc, char **argv) {
@@ -281,11 +283,16 @@ wb_status kernels_each(const kernels_arguments *line, wb_catalogue_visit *visit,
   if (c.visited > 0) {
     return WB_OK;
   }
-  return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                 "kernels: no kernel \"%.60s\" has a variant with \"%.60s\": `warpbook kernels "
-                 "list' names them all",
-                 line->kernel != NULL ? line->kernel : "(any)",
-                 line->words != NULL ? line->words : "");
+  if (line->words == NULL) {
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "kernels: there is none named \"%.60s\": `warpbook kernels list' names them",
+                   line->kernel != NULL ? line->kernel : "");
+  }
+  return WB_FAIL(
+      error, WB_ERROR_ARGUMENT,
+      "kernels: %.60s: no variant has the words \"%.60s\": `warpbook kernels list' names "
+      "them",
+      line->kernel != NULL ? line->kernel : "any kernel", line->words);
 }
 
 /* ---- targets and stages ---- */

@@ -44,7 +44,7 @@ int kernels_list(const kernels_arguments *line) {
   wb_error error;
   list l = {.line = line, .array = line->json ? json_array() : NULL};
   if (!line->json) {
-    (void)printf("%-12s %5s  %-24s %6s %6s %7s %7s %8s %7s  %s\n", "kernel", "room", "variant",
+    (void)printf("%-12s %5s  %-24s %6s %6s %7s %7s %8s %7s  %s\n", "kernel", "size", "variant",
                  "ops", "after", "access", "proven", "promised", "checked", "key");
   }
   if (kernels_each(line, add_row, &l, &error) != WB_OK) {

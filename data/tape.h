@@ -54,13 +54,13 @@ typedef struct wb_source {
 
 /* What a reader met, as counts. Rows are the source's, records the tape's. */
 #define WB_READER_COUNTS(X)                                                             \
-  X(rows_submission, "rows of type 1")                                                  \
-  X(rows_partial_cancel, "rows of type 2")                                              \
-  X(rows_deletion, "rows of type 3")                                                    \
-  X(rows_execution, "rows of type 4")                                                   \
-  X(rows_hidden_execution, "rows of type 5")                                            \
-  X(rows_auction, "rows of type 6")                                                     \
-  X(rows_halt, "rows of type 7")                                                        \
+  X(rows_submission, "rows of type 1 (submission)")                                     \
+  X(rows_partial_cancel, "rows of type 2 (partial cancellation)")                       \
+  X(rows_deletion, "rows of type 3 (deletion)")                                         \
+  X(rows_execution, "rows of type 4 (execution)")                                       \
+  X(rows_hidden_execution, "rows of type 5 (hidden execution)")                         \
+  X(rows_auction, "rows of type 6 (auction)")                                           \
+  X(rows_halt, "rows of type 7 (trading state)")                                        \
   X(unknown_ids, "rows of type 2, 3, 4 that name an order never submitted in the file") \
   X(unknown_partial_cancels, "of these, type 2")                                        \
   X(unknown_deletions, "of these, type 3")                                              \

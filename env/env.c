@@ -408,8 +408,9 @@ static wb_status act(wb_env *env, const char *policy, int32_t group, wb_error *e
   }
   if (!plays) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                   "env: policy %s: expected a group whose task and actions it knows, got group %d",
-                   policy, group);
+                   "env: policy %s: no agents here that it can play for: twap plays execution, "
+                   "avellaneda_stoikov plays market_making with actions quotes",
+                   policy);
   }
   WB_TRY(env_compile(env, kernel, error));
   wb_buffer_argument buffers[BUFFER_COUNT];

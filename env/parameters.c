@@ -65,7 +65,8 @@ static wb_status set_parameter(wb_env *env, const char *name, const double *valu
     }
   }
   if (!found) {
-    return WB_FAIL(error, WB_ERROR_ARGUMENT, "env: parameter: there is none named \"%.60s\"", name);
+    return WB_FAIL(error, WB_ERROR_ARGUMENT, "env: parameter: no task here has one named \"%.60s\"",
+                   name);
   }
   for (int32_t i = 0; i < env->parameters; i++) {
     if (is_meant(env, i, name)) WB_TRY(set_column(env, i, values, count, error));
@@ -206,8 +207,8 @@ wb_status env_choose_all_windows(wb_env *env, const wb_env_config *config, wb_er
   if (count == 0) {
     return WB_FAIL(
         error, WB_ERROR_ARGUMENT,
-        "env: windows: none of %d of split %d has the %d source rows and %d seconds of an "
-        "episode (short_windows allows those too)",
+        "env: windows: none of %d (split %d) has room for an episode of %d messages and %d seconds: "
+        "make episodes shorter (episode_messages), or set short_windows",
         env->data->window_count, config->split, config->episode_messages, config->episode_seconds);
   }
   return put_choices(env, env->all_windows, count, error);

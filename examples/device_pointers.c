@@ -2,7 +2,8 @@
  * queues. Runs on whatever device is named; on "cpu" device memory is host memory and the same code
  * holds.
  *
- *   device_pointers INPUT [device]
+ *   cc device_pointers.c $(pkg-config --cflags --libs warpbook) -o device_pointers
+ *   ./device_pointers INPUT [device]
  *
  * Observations are written straight into a rollout [STEPS][N][A x F], at the slot that a counter on the
  * device names; the policy is a program of our own, compiled for the device, that reads that slot and

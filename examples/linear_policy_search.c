@@ -1,7 +1,8 @@
 /* Learning without a network library: evolution strategies improve a linear execution policy that runs
  * on the device, then it is judged on windows of the day that it has never seen.
  *
- *   linear_policy_search INPUT [generations] [seed] [device]
+ *   cc linear_policy_search.c $(pkg-config --cflags --libs warpbook) -lm -o linear_policy_search
+ *   ./linear_policy_search INPUT [generations] [seed] [device]
  *
  * The policy looks at five features and says how much to send at each of the four prices. It starts as
  * TWAP: all that an even schedule is behind at the far touch. Each generation plays perturbed weights,

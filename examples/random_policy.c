@@ -33,9 +33,13 @@ static wb_status play(const wb_tape *const *tape, wb_error *error) {
 }
 
 int main(int argc, char **argv) {
+  if (argc != 2) {
+    fprintf(stderr, "usage: %s INPUT\n", argv[0]);
+    return 2;
+  }
   wb_error error = {0};
   wb_tape *tape = NULL;
-  wb_status status = wb_tape_read(argc > 1 ? argv[1] : "", NULL, &tape, &error);
+  wb_status status = wb_tape_read(argv[1], NULL, &tape, &error);
   if (status == WB_OK) status = play((const wb_tape *const *)&tape, &error);
   if (status != WB_OK) fprintf(stderr, "%s\n", error.text);
   wb_tape_free(tape);
