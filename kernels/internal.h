@@ -41,9 +41,10 @@ struct book {
   val tape; /* i64: where the book's tape begins among the records; if not, it is read each time */
 
   /* what changes with every message stays out of memory until the end of a launch */
-  var cursor;       /* i64 */
+  var cursor;       /* i64; of a loop of one's own */
+  var taken;        /* i32: records that the launch's loop has taken */
   var next_arrival; /* i32 */
-  var trades_held;  /* i64 */
+  var trades_held;  /* i32 or i64 */
 
   /* counters that a launch moves often: how far since its start (i32), or all of it (i64) */
   uint32_t tallied, held; /* bit c: counter c */
@@ -57,10 +58,10 @@ struct book {
 struct message {
   val record; /* i64: its index in its tape */
   val at;     /* i64: its index among the records of all tapes */
-  /* the same as sums that only those make who need them: record = first + count, and it lies `words`
-   * words of 32 bits behind word `first_word`; then record and at are not there */
+  /* the same as sums that only those make who need them: it comes `count` records behind the first of
+   * the launch and lies `words` words of 32 bits behind word `first_word`; record and at are not there */
   bool in_parts;
-  val first, count, first_word, words;
+  val count, first_word, words;
   val side;  /* i32: 0 bid, 1 ask; of the order that it makes or names */
   val other; /* i32: the opposite side */
   val kind;  /* i32: owner, type and flags as they stand in it */
@@ -131,7 +132,7 @@ void repair_all(book *k);
 void count(book *k, wb_counter counter);
 void count_many(book *k, wb_counter counter, val amount); /* i32 or i64 */
 val counter_value(book *k, wb_counter counter);           /* i64 */
-void set_counter(book *k, wb_counter counter, val value);
+void set_counter(book *k, wb_counter counter, val amount);
 /* Keeps these counters (bit c: counter c) in variables until close_counters: `tallied` ones, which are
  * only counted up, and `held` ones. */
 void open_counters(book *k, uint32_t tallied, uint32_t held);
@@ -184,9 +185,9 @@ void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout);
 
 /* The record at the cursor. */
 message read_message(book *k);
-/* The record `count` (i32) behind record `first` of the book's tape, which is word `first_word` of the
- * records. What is made of `first` before a loop is made once. */
-message read_message_behind(book *k, val first, val first_word, val count);
+/* The record `count` (i32) behind the one at the cursor in memory, which is word `first_word` of the
+ * records. */
+message read_message_behind(book *k, val first_word, val count);
 val record_index(book *k, const message *m); /* in its tape */
 val record_place(book *k, const message *m); /* among the records of all tapes */
 /* Fields of a record that has been read in part: owner, type, flags and sides from its kind. */

@@ -65,9 +65,12 @@ static val add_saturating(book *k, val x, val y, var left_range) {
   return choose(over, choose(lt(x, 0), i64(INT64_MIN), i64(INT64_MAX)), sum);
 }
 
+/* The product of the halves of x shows in its upper word whether all of it fits. */
 static val multiply_saturating(book *k, val x, val positive, var left_range) {
-  val above = gt(x, divide(i64(INT64_MAX), positive));
-  val below = lt(x, divide(i64(INT64_MIN), positive));
+  val low = mul(u64(i32(x)), positive);
+  val high = add(mul(sar(x, 32), positive), shr(low, 32));
+  val above = gt(high, i64(INT32_MAX));
+  val below = lt(high, i64(INT32_MIN));
   assign(left_range, either(left_range, either(above, below)));
   val product = mul(x, positive);
   return choose(above, i64(INT64_MAX), choose(below, i64(INT64_MIN), product));
@@ -107,8 +110,9 @@ static val shares_and_owners(book *k, const message *m, val side, val maker_owne
 
 static void write_trade(book *k, const message *m, val side, val maker_owner, val maker, val taker,
                         val price, val shares) {
-  IF_LIKELY(lt(k->trades_held, k->trade_room)) {
-    val at = mul(k->trades_held, 4);
+  val held = i64(k->trades_held);
+  IF_LIKELY(lt(held, k->trade_room)) {
+    val at = mul(held, 4);
     store_in(k->trades, at, load_in(k->records, mul(record_place(k, m), 4)));
     store_in(k->trades, add(at, 1), bit_or(u64(i32(record_index(k, m))), shl(u64(maker), 32)));
     store_in(k->trades, add(at, 2), bit_or(u64(taker), shl(u64(price), 32)));

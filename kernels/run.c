@@ -18,7 +18,8 @@ static const struct {
 
 enum {
   HANDLERS = sizeof handlers / sizeof handlers[0],
-  LARGE_ROWS = 16 /* a side: a slab that does not stay in the nearest cache */
+  HOT_HANDLERS = 4, /* the first ones */
+  LARGE_ROWS = 16   /* a side: a slab that does not stay in the nearest cache */
 };
 
 void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout) {
@@ -54,11 +55,12 @@ static val word_of(book *k, const message *m, int word) {
 }
 
 val record_index(book *k, const message *m) {
-  return m->in_parts ? add(m->first, i64(m->count)) : value(m->record);
+  if (!m->in_parts) return m->record;
+  return add(load_in(k->head, WB_HEAD_CURSOR), i64(m->count)); /* written back at the end */
 }
 
 val record_place(book *k, const message *m) {
-  return m->in_parts ? shr(add(m->first_word, m->words), 3) : value(m->at);
+  return m->in_parts ? shr(add(m->first_word, m->words), 3) : m->at;
 }
 
 void split_kind(book *k, message *m) {
@@ -87,8 +89,8 @@ message read_message(book *k) {
   return m;
 }
 
-message read_message_behind(book *k, val first, val first_word, val count) {
-  message m = {.in_parts = true, .first = first, .first_word = first_word, .count = count};
+message read_message_behind(book *k, val first_word, val count) {
+  message m = {.in_parts = true, .first_word = first_word, .count = count};
   m.words = mul(i64(count), RECORD_WORDS);
   read_words(k, &m);
   return m;
@@ -100,7 +102,11 @@ message read_message_behind(book *k, val first, val first_word, val count) {
 static void stop(book *k, const message *m) {
   val record = record_index(k, m);
   store_in(k->head, WB_HEAD_FAULT, add(record, 1));
-  assign(k->cursor, record);
+  if (m->in_parts) {
+    assign(k->taken, m->count);
+  } else {
+    assign(k->cursor, record);
+  }
   LEAVE(m->run);
 }
 
@@ -180,8 +186,8 @@ void apply_numbered(book *k, message *m) {
   }
 }
 
-static void one_record(book *k, label run, val first, val first_word, val count_behind) {
-  message m = read_message_behind(k, first, first_word, count_behind);
+static void one_record(book *k, label run, val first_word, val before) {
+  message m = read_message_behind(k, first_word, before);
   m.run = run;
   apply_numbered(k, &m);
   if (k->can.rows && may_have(k, WB_FLAG_ROW_END)) {
@@ -238,10 +244,10 @@ static val records_to_take(book *k, val first) {
   return value(records);
 }
 
-/* What the types and trades of a launch count. */
+/* What trades and the types that come most often count. */
 static void open_hot_counters(book *k) {
   uint32_t tallied = 1u << WB_COUNT_TRADES;
-  for (int h = 0; h < HANDLERS; h++) {
+  for (int h = 0; h < HOT_HANDLERS; h++) {
     if (may_come(k, handlers[h].type)) {
       tallied |= 1u << (WB_COUNT_TYPE_ADD + handlers[h].type - WB_RECORD_ADD);
     }
@@ -249,36 +255,33 @@ static void open_hot_counters(book *k) {
   open_counters(k, tallied, 0);
 }
 
-/* Takes records up to `end`. Each uses up at most one arrival number, so as many as there are numbers
- * left need not look at them. */
-static void take_records(book *k, val end) {
-  WHILE_AS(run, lt(k->cursor, end)) {
+/* Takes `records` records from number `first` on. Each uses up at most one arrival number, so as many as
+ * there are numbers left need not look at them. */
+static void take_records(book *k, val first, val records) {
+  val first_word = mul(add(load_in(k->head, WB_HEAD_TAPE), first), RECORD_WORDS);
+  WHILE_AS(run, lt(k->taken, records)) {
     IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
-    val start = value(k->cursor);
-    val first_word = mul(add(k->tape, start), RECORD_WORDS);
     val numbers = max(sub(WB_ARRIVAL_RENUMBER, k->next_arrival), 1);
-    val records = i32(min(sub(end, start), i64(numbers)));
-    FOR (i, 0, records) {
-      one_record(k, run, start, first_word, i);
+    val stop_at = add(k->taken, min(sub(records, k->taken), numbers));
+    FOR (i, k->taken, stop_at) {
+      one_record(k, run, first_word, i);
     }
-    assign(k->cursor, add(start, i64(records)));
+    assign(k->taken, stop_at);
   }
 }
 
 static void run_book(book *k) {
   val first = load_in(k->head, WB_HEAD_CURSOR);
-  val end = add(first, records_to_take(k, first));
-  k->cursor = variable(first);
+  val records = i32(min(records_to_take(k, first), i64(INT32_MAX)));
+  k->taken = variable(0);
   k->next_arrival = variable(load_in(k->state, WB_CELL_NEXT_ARRIVAL));
-  k->trades_held = variable(load_in(k->head, WB_HEAD_TRADES));
-  k->tape = load_in(k->head, WB_HEAD_TAPE);
-  k->has_tape = true;
+  k->trades_held = variable(i32(load_in(k->head, WB_HEAD_TRADES)));
   open_hot_counters(k);
-  take_records(k, end);
+  take_records(k, first, records);
   close_counters(k);
-  store_in(k->head, WB_HEAD_CURSOR, k->cursor);
+  add_to_in(k->head, WB_HEAD_CURSOR, i64(k->taken));
   store_in(k->state, WB_CELL_NEXT_ARRIVAL, k->next_arrival);
-  store_in(k->head, WB_HEAD_TRADES, k->trades_held);
+  store_in(k->head, WB_HEAD_TRADES, i64(k->trades_held));
   write_status(k);
 }
 

@@ -195,7 +195,11 @@ static wb_status generate_ptx(job *j, wb_lower_result *result, wb_error *error) 
   if (j->request->want_ir) WB_TRY(write_ir(j, result, error));
   uint8_t *ptx = NULL;
   size_t bytes = 0;
-  WB_TRY(generate(j, j->module, LLVMAssemblyFile, &ptx, &bytes, error));
+  wb_status status = generate(j, j->module, LLVMAssemblyFile, &ptx, &bytes, error);
+  if (status != WB_OK) {
+    free(ptx);
+    return status;
+  }
   snprintf(note, sizeof note, "// warpbook kernel %s\n// %s\n// %d warp barriers\n", name_of(j),
            j->where.report, (int)barriers);
   wb_gpu_code *gpu = &result->gpu;

@@ -7,6 +7,7 @@
 
 #include "emit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -89,13 +90,10 @@ static void add_function(kernel *k) {
   set_text(e, "no-builtins", "true");
   if (divides_lanes(program)) set_attribute(e, "optsize");
   annotate(e, "maxntidx", (uint32_t)(WARP * k->where->warps));
+  annotate(e, "minctasm", (uint32_t)k->where->blocks);
 }
 
 /* ---- small steps ---- */
-
-static LLVMValueRef special(emit *e, const char *name) {
-  return emit_call(e, name, NULL, 0, NULL, 0);
-}
 
 static LLVMValueRef scaled(emit *e, LLVMValueRef pointer, LLVMValueRef count, uint32_t bytes) {
   LLVMValueRef by = LLVMBuildMul(e->builder, count, emit_number(count, bytes), "");
@@ -192,32 +190,65 @@ static void copy_run(kernel *k, const placement_run *run, bool in) {
 
 /* ---- the book ---- */
 
-/* first_book + block * warps + warp of the block, or out if there is no such book. */
-static LLVMValueRef find_book(kernel *k, LLVMBasicBlockRef none) {
+/* Where a thread is in the grid. */
+typedef struct seat {
+  LLVMValueRef thread, warp; /* of the block */
+  LLVMValueRef lane;
+  LLVMValueRef book; /* i64 */
+} seat;
+
+/* Reads the special registers; `again`: in a way that LLVM does not see to be the same as before, so
+ * that nothing made of them is kept in registers in between. */
+static LLVMValueRef special_register(emit *e, const char *name, bool again) {
+  char text[64];
+  if (!again) {
+    snprintf(text, sizeof text, "llvm.nvvm.read.ptx.sreg.%s", name);
+    return emit_call(e, text, NULL, 0, NULL, 0);
+  }
+  LLVMTypeRef type = LLVMFunctionType(e->types[WB_TYPE_I32], NULL, 0, false);
+  int length = snprintf(text, sizeof text, "mov.u32 $0, %%%s;", name);
+  char constraint[] = "=r";
+  LLVMValueRef assembly = LLVMGetInlineAsm(type, text, (size_t)length, constraint, 2, true, false,
+                                           LLVMInlineAsmDialectATT, false);
+  return LLVMBuildCall2(e->builder, type, assembly, NULL, 0, "");
+}
+
+/* The book is first_book + block * warps + warp of the block. */
+static seat find_seat(kernel *k, bool again) {
   emit *e = &k->e;
   LLVMTypeRef i64 = e->types[WB_TYPE_I64];
   LLVMBuilderRef build = e->builder;
-  LLVMValueRef thread = special(e, "llvm.nvvm.read.ptx.sreg.tid.x");
-  LLVMValueRef block = special(e, "llvm.nvvm.read.ptx.sreg.ctaid.x");
-  LLVMValueRef warp = LLVMBuildLShr(build, thread, emit_i32(e, 5), "");
-  e->lane = LLVMBuildAnd(build, thread, emit_i32(e, (uint32_t)e->program->width - 1), "");
+  seat s = {.thread = special_register(e, "tid.x", again)};
+  LLVMValueRef block = special_register(e, "ctaid.x", again);
+  s.warp = LLVMBuildLShr(build, s.thread, emit_i32(e, 5), "");
+  s.lane = LLVMBuildAnd(build, s.thread, emit_i32(e, (uint32_t)e->program->width - 1), "");
   LLVMValueRef at = LLVMBuildMul(build, block, emit_i32(e, (uint32_t)k->where->warps), "");
-  at = LLVMBuildAdd(build, LLVMBuildZExt(build, at, i64, ""), LLVMBuildZExt(build, warp, i64, ""),
+  at = LLVMBuildAdd(build, LLVMBuildZExt(build, at, i64, ""), LLVMBuildZExt(build, s.warp, i64, ""),
                     "");
-  e->book = LLVMBuildAdd(build, LLVMGetParam(e->function, FIRST_BOOK), at, "book");
+  s.book = LLVMBuildAdd(build, LLVMGetParam(e->function, FIRST_BOOK), at, "book");
+  return s;
+}
+
+/* Leads to `none` if there is no such book. */
+static void need_book(kernel *k, LLVMBasicBlockRef none) {
+  emit *e = &k->e;
   LLVMValueRef runs =
-      LLVMBuildICmp(build, LLVMIntSLT, e->book, LLVMGetParam(e->function, END_BOOK), "");
+      LLVMBuildICmp(e->builder, LLVMIntSLT, e->book, LLVMGetParam(e->function, END_BOOK), "");
   LLVMBasicBlockRef book = emit_block(e, "book");
-  LLVMBuildCondBr(build, runs, book, none);
-  LLVMPositionBuilderAtEnd(build, book);
-  return warp;
+  LLVMBuildCondBr(e->builder, runs, book, none);
+  LLVMPositionBuilderAtEnd(e->builder, book);
+}
+
+static LLVMValueRef slab_of(kernel *k, LLVMValueRef book) {
+  emit *e = &k->e;
+  LLVMValueRef slabs = LLVMGetParam(e->function, SLABS);
+  LLVMValueRef stride = LLVMGetParam(e->function, SLAB_STRIDE);
+  return emit_step(e, slabs, LLVMBuildMul(e->builder, book, stride, ""));
 }
 
 static void find_slab(kernel *k, LLVMValueRef warp) {
   emit *e = &k->e;
-  LLVMValueRef slabs = LLVMGetParam(e->function, SLABS);
-  LLVMValueRef stride = LLVMGetParam(e->function, SLAB_STRIDE);
-  e->slab = emit_step(e, slabs, LLVMBuildMul(e->builder, e->book, stride, ""));
+  e->slab = slab_of(k, e->book);
   if (k->where->shared_bytes == 0) return;
   LLVMTypeRef unknown = LLVMArrayType2(e->i8, 0);
   LLVMValueRef memory = LLVMAddGlobalInAddressSpace(e->module, unknown, "wb_shared", SHARED);
@@ -290,15 +321,23 @@ static void emit_body(kernel *k) {
   LLVMBasicBlockRef done = emit_block(e, "done");
   LLVMPositionBuilderAtEnd(e->locals, locals);
   LLVMPositionBuilderAtEnd(e->builder, start);
-  LLVMValueRef warp = find_book(k, done);
-  find_slab(k, warp);
+  seat here = find_seat(k, false);
+  e->book = here.book;
+  e->lane = here.lane;
+  need_book(k, done);
+  find_slab(k, here.warp);
   e->fault = LLVMGetParam(e->function, FAULT);
   find_objects(k);
   find_scalars(k);
   for (int32_t i = 0; i < k->where->in_count; i++) copy_run(k, &k->where->in[i], true);
   if (k->where->in_count > 0) barrier(e);
   emit_ops(e);
-  if (k->where->out_count > 0) barrier(e);
+  if (k->where->out_count > 0) {
+    barrier(e);
+    here = find_seat(k, true);
+    e->lane = here.lane;
+    e->slab = slab_of(k, here.book);
+  }
   for (int32_t i = 0; i < k->where->out_count; i++) copy_run(k, &k->where->out[i], false);
   LLVMBuildBr(e->builder, done);
   LLVMPositionBuilderAtEnd(e->builder, done);

@@ -139,7 +139,7 @@ static void count_bytes(preparer *p, LLVMValueRef step) {
   LLVMTypeRef byte = LLVMInt8TypeInContext(p->context);
   LLVMValueRef at = LLVMBuildShl(p->builder, x, LLVMConstInt(LLVMTypeOf(x), shift, false), "");
   pointer = LLVMBuildGEP2(p->builder, byte, pointer, &at, 1, "");
-  at = LLVMConstInt(p->i64, (unsigned long long)(constant * (int64_t)bytes), true);
+  at = LLVMConstInt(p->i64, (uint64_t)constant * bytes, true);
   if (constant != 0) pointer = LLVMBuildGEP2(p->builder, byte, pointer, &at, 1, "");
   replace(step, pointer);
 }

@@ -15,14 +15,24 @@ enum {
   BLOCK_RESERVE = 1024 /* bytes that each block takes for the system */
 };
 
+/* How many warps' worth of registers a program of so many ops can do with without spilling: found by
+ * trial with the book's programs. Addresses in two memories take more of them. */
+typedef struct demand {
+  int32_t ops, warps, warps_split;
+} demand;
+static const demand demands_80[] = {
+    {1000, 32, 32}, {1500, 32, 24}, {3000, 24, 16}, {INT32_MAX, 16, 16}};
+static const demand demands_90[] = {{1500, 36, 32}, {3000, 32, 20}, {INT32_MAX, 16, 16}};
+
 typedef struct machine {
   int32_t sm;
   int32_t shared, shared_of_block; /* bytes */
   int32_t blocks, warps;           /* of a multiprocessor */
+  const demand *demands;
 } machine;
 
-static const machine machines[] = {{80, 164 * 1024, 163 * 1024, 32, 64},
-                                   {90, 228 * 1024, 227 * 1024, 32, 64}};
+static const machine machines[] = {{80, 164 * 1024, 163 * 1024, 32, 64, demands_80},
+                                   {90, 228 * 1024, 227 * 1024, 32, 64, demands_90}};
 
 static const machine *machine_of(int32_t sm) { return &machines[sm >= 90]; }
 
@@ -159,6 +169,16 @@ static void lay_out(const wb_program *program, const usage *use, placement *p) {
   p->shared_bytes = at < INT32_MAX ? (int32_t)at : INT32_MAX; /* more than any block has */
 }
 
+/* Blocks that registers are to be left for: as many as fit, up to what should cost no spills. */
+static int32_t blocks_for(const wb_program *program, const machine *m, const placement *p) {
+  int32_t warps = warps_held(m, p->shared_bytes, p->warps);
+  const demand *row = m->demands;
+  while (program->op_count > row->ops) row++;
+  int32_t most = p->kind == WB_PLACEMENT_SPLIT ? row->warps_split : row->warps;
+  if (warps > most) warps = most;
+  return warps / p->warps > 1 ? warps / p->warps : 1;
+}
+
 static const char *name_of(wb_placement kind) {
   return kind == WB_PLACEMENT_SHARED  ? "shared memory"
          : kind == WB_PLACEMENT_SPLIT ? "small arrays in shared memory, the others in global memory"
@@ -227,6 +247,7 @@ wb_status placement_choose(const wb_lower_request *request, placement *p, wb_err
   int64_t bytes = mark_shared(program, use, m, p);
   p->warps = block_for(m, bytes, request);
   lay_out(program, use, p);
+  p->blocks = blocks_for(program, m, p);
   free(use);
   write_report(request, m, whole, why, p);
   wb_status status = check(request, m, p, error);

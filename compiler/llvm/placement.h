@@ -20,6 +20,7 @@ typedef struct placement {
   wb_placement kind;
   int32_t warps;        /* of a block */
   int32_t shared_bytes; /* of a warp */
+  int32_t blocks;       /* of a multiprocessor, which registers are to be left for */
   int64_t *shared_at;   /* by object: where its array lies in shared memory, or -1 */
   placement_run *in, *out;
   int32_t in_count, out_count;
