@@ -160,7 +160,10 @@ double cli_now(void) {
 }
 
 json_t *cli_json_text(const char *text) {
-  json_t *json = text == NULL ? json_null() : json_string(text);
+  if (text == NULL) {
+    return json_null();
+  }
+  json_t *json = json_string(text);
   char *shown = json == NULL ? strdup(text) : NULL;
   if (shown == NULL) {
     return json;
