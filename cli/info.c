@@ -47,13 +47,26 @@ static const struct argp parser = {
 
 /* ---- days ---- */
 
+static void print_file(int64_t bytes, const char *name) {
+  if (bytes < 0) { /* not told */
+    (void)printf("%12s  %s\n", "", name);
+  } else {
+    (void)printf("%12" PRId64 "  %s\n", bytes, name);
+  }
+}
+
+static bool is_store(const char *name) {
+  size_t length = strlen(name);
+  return length >= 3 && strcmp(name + length - 3, ".h5") == 0;
+}
+
 static void print_days(const wb_input_list *list) {
   for (int32_t i = 0; i < list->count; i++) {
     const wb_input_entry *entry = &list->entries[i];
-    (void)printf("%12" PRId64 "  %s\n", entry->message_bytes, entry->message_name);
+    print_file(entry->message_bytes, entry->message_name);
     if (entry->orderbook_name != NULL) {
-      (void)printf("%12" PRId64 "  %s\n", entry->orderbook_bytes, entry->orderbook_name);
-    } else {
+      print_file(entry->orderbook_bytes, entry->orderbook_name);
+    } else if (!is_store(entry->message_name)) { /* which holds both in one file */
       (void)printf("%12s  (no orderbook file)\n", "");
     }
   }

@@ -85,7 +85,7 @@ static wb_status time_item(void *context, const wb_catalogue_item *item, wb_erro
 }
 
 static void print_head(void) {
-  (void)printf("%-12s %5s  %-24s", "kernel", "room", "variant, times in ms");
+  (void)printf("%-12s %5s  %-24s", "kernel", "size", "variant, times in ms");
   for (int s = 0; s < KERNELS_STAGES; s++) {
     (void)printf(" %9s", kernels_stage_names[s]);
   }

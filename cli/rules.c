@@ -60,7 +60,9 @@ const char *cli_engine_name(wb_engine engine) { return engines[engine]; }
 int cli_fail_engine(const wb_error *error) {
   int status = cli_fail(error);
   if (error->status == WB_ERROR_UNAVAILABLE) {
-    (void)fputs("warpbook: --engine reference runs without it, more slowly\n", stderr);
+    (void)fputs(
+        "warpbook: --device cpu needs no GPU; --engine reference compiles nothing, but is slower\n",
+        stderr);
   }
   return status;
 }

@@ -81,9 +81,13 @@ static wb_status check_count(wb_device *device, wb_error *error) {
   if (code == CUDA_ERROR_INSUFFICIENT_DRIVER) {
     int driver = 0, runtime = 0;
     (void)cuda->api.DriverGetVersion(&driver);
+    if (driver == 0) {
+      return WB_FAIL(error, WB_ERROR_UNAVAILABLE, "device %s: there is no NVIDIA driver here",
+                     device->name);
+    }
     (void)cuda->api.RuntimeGetVersion(&runtime);
     return WB_FAIL(error, WB_ERROR_UNAVAILABLE,
-                   "device %s: the driver is missing or too old: it serves CUDA %d.%d, the runtime "
+                   "device %s: the driver is too old: it serves CUDA %d.%d, the runtime "
                    "found is %d.%d: install a newer driver, or a runtime that the driver serves",
                    device->name, driver / 1000, driver % 1000 / 10, runtime / 1000,
                    runtime % 1000 / 10);
