@@ -51,7 +51,8 @@ static const struct argp_option options[] = {
      "none, random, twap or avellaneda_stoikov; each plays for the agents that it knows, the others "
      "do nothing; default random",
      1},
-    {"device", KEY_DEVICE, "NAME", 0, "where to run; default cpu", 1},
+    {"device", KEY_DEVICE, "NAME", 0,
+     "where to run: cpu (default), cuda, cuda:1, .., or auto: a GPU if there is one", 1},
     {"threads", KEY_THREADS, "T", 0, "CPU threads; default all", 1},
     {"seed", KEY_SEED, "S", 0, "of the run; default 0", 1},
     {"json", KEY_JSON, NULL, 0, "print the result as JSON", 1},

@@ -51,7 +51,8 @@ static const struct argp_option options[] = {
     {"engine", KEY_ENGINE, "ENGINE", 0, "kernel (compiled, the default) or reference (plain C)", 3},
     {"books", KEY_BOOKS, "B", 0, "equal copies of the book to run; several need kernels", 3},
     {"threads", KEY_THREADS, "T", 0, "threads to run books on; default: all cores", 3},
-    {"device", KEY_DEVICE, "NAME", 0, "device to run on; default cpu", 3},
+    {"device", KEY_DEVICE, "NAME", 0,
+     "where kernels run: cpu (default), cuda, cuda:1, .., or auto: a GPU if there is one", 3},
     {0},
 };
 

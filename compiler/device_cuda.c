@@ -82,7 +82,7 @@ static wb_status check_count(wb_device *device, wb_error *error) {
     int driver = 0, runtime = 0;
     (void)cuda->api.DriverGetVersion(&driver);
     if (driver == 0) {
-      return WB_FAIL(error, WB_ERROR_UNAVAILABLE, "device %s: there is no NVIDIA driver here",
+      return WB_FAIL(error, WB_ERROR_UNAVAILABLE, "device %s: the NVIDIA driver is missing",
                      device->name);
     }
     (void)cuda->api.RuntimeGetVersion(&runtime);
