@@ -671,7 +671,12 @@ int64_t wb_env_env_bytes(const wb_env *env) { return env->layout.stride; }
 int32_t wb_env_agent_count(const wb_env *env) { return env->agents; }
 int32_t wb_env_capacity(const wb_env *env) { return env->data->capacity; }
 wb_device *wb_env_device(wb_env *env) { return env->device; }
-const char *wb_env_device_name(const wb_env *env) { return env->data->device_name; }
+/* what was opened: "auto" becomes the name of a device */
+const char *wb_env_device_name(const wb_env *env) {
+  wb_device_info info;
+  wb_device_describe(env->device, &info);
+  return info.name;
+}
 
 int32_t wb_env_threads(const wb_env *env) {
   wb_device_info info;
