@@ -29,7 +29,7 @@ struct book {
   /* the slab, as layout.h tells */
   array rank, ref, qty, owner, used, spill, row_rank, row_slot;
   array best_rank, best_slot, agents, head, state, counters;
-  array best_words; /* best_rank as i32 */
+  array row_words, best_words; /* row_rank and best_rank as i32 */
 
   /* a launch */
   array records;  /* i64, 4 a record */
@@ -75,7 +75,7 @@ struct message {
    * it take, and what is left of it rest. */
   label resting; /* LEAVE(m->resting): it takes nothing */
   var key;       /* i32: of the price at which it rests */
-  var limit;     /* i32: it takes orders with keys below */
+  var limit;     /* i32: it takes orders with keys up to this */
   var left;      /* i32: shares */
   var drops;     /* bool: what it does not take never rests */
   var may_cross; /* bool: it may rest although it crosses */
@@ -88,8 +88,7 @@ val price_at(book *k, val side, val key);   /* the way back */
 val key_of(book *k, val rank);              /* i32: the high half; also of lanes */
 val rank_of(book *k, val key, val arrival); /* i64 */
 val rank_behind(book *k, val key);          /* above every rank with this key or a better one */
-val rank_before(book *k, val key);          /* above every rank with a better key, no other */
-val limit_against(book *k, val key);        /* keys below it cross an order of this key */
+val limit_against(book *k, val key);        /* keys up to it cross an order of this key */
 
 /* ---- one side: side.c ---- */
 
@@ -189,7 +188,7 @@ message read_message(book *k);
  * records. */
 message read_message_behind(book *k, val first_word, val count);
 val record_index(book *k, const message *m); /* in its tape */
-val record_place(book *k, const message *m); /* among the records of all tapes */
+val record_time(book *k, const message *m);  /* i64 */
 /* Fields of a record that has been read in part: owner, type, flags and sides from its kind. */
 void split_kind(book *k, message *m);
 /* Everything that a record does to the book; m->run is where a record goes that was not expected. */

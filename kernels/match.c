@@ -103,7 +103,7 @@ static void count_notional(book *k, val price, val shares) {
 /* The last word of a trade: shares, then both owners with their bits. */
 static val shares_and_owners(book *k, const message *m, val side, val maker_owner, val shares) {
   val maker = bit_or(maker_owner, shl(side, 15));
-  val taker = shl(bit_and(m->flags, WB_FLAG_EDGE), 14); /* bit 1 to bit 15 */
+  val taker = bit_and(shr(m->kind, 10), 1 << 15); /* EDGE is bit 1 of the upper byte */
   if (k->can.agents) taker = bit_or(taker, m->owner);
   return bit_or(u64(shares), shl(u64(bit_or(maker, shl(taker, 16))), 32));
 }
@@ -113,7 +113,7 @@ static void write_trade(book *k, const message *m, val side, val maker_owner, va
   val held = i64(k->trades_held);
   IF_LIKELY(lt(held, k->trade_room)) {
     val at = mul(held, 4);
-    store_in(k->trades, at, load_in(k->records, mul(record_place(k, m), 4)));
+    store_in(k->trades, at, record_time(k, m));
     store_in(k->trades, add(at, 1), bit_or(u64(i32(record_index(k, m))), shl(u64(maker), 32)));
     store_in(k->trades, add(at, 2), bit_or(u64(taker), shl(u64(price), 32)));
     store_in(k->trades, add(at, 3), shares_and_owners(k, m, side, maker_owner, shares));
@@ -198,13 +198,13 @@ static void match_best(book *k, const message *m) {
 }
 
 void match(book *k, const message *m) {
-  IF (lt(best_key(k, m->other), m->limit)) {
+  IF (le(best_key(k, m->other), m->limit)) {
     LOOP(crossing) {
       match_best(k, m);
       IF (eq(m->left, 0)) {
         LEAVE(m->over);
       }
-      IF (ge(best_key(k, m->other), m->limit)) {
+      IF (gt(best_key(k, m->other), m->limit)) {
         LEAVE(crossing);
       }
     }

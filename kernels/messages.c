@@ -119,7 +119,7 @@ static void check_duplicate(book *k, const message *m) {
 }
 
 val crosses(book *k, const message *m, val key) {
-  return lt(best_key(k, m->other), limit_against(k, key));
+  return le(best_key(k, m->other), limit_against(k, key));
 }
 
 /* ---- ADD ---- */
@@ -181,7 +181,7 @@ static void add_special(book *k, message *m, val key, val limit) {
   if (may_have(k, WB_FLAG_FOK)) {
     /* one that meets nobody is like an IOC: it has nothing to take */
     IF (both(has_flag(k, m, WB_FLAG_FOK), crosses(k, m, key))) {
-      check_fill_or_kill(k, m, rank_before(k, limit));
+      check_fill_or_kill(k, m, rank_behind(k, limit));
     }
   }
   if (some_drop(k)) assign(m->drops, takes_or_drops(k, m));
@@ -213,7 +213,7 @@ void market_order(book *k, message *m) {
   if (k->can.states) {
     IF_RARE(not_(is_trading(k))) { refuse(k, m, WB_COUNT_REJECTED); }
   }
-  bring(k, m, i32(0), i32(INT32_MAX)); /* every order's key is below that, and no empty side's */
+  bring(k, m, i32(0), i32(INT32_MAX - 1)); /* every order's key, and no empty side's */
   assign(m->drops, eq(i32(0), 0));
 }
 

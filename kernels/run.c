@@ -18,8 +18,9 @@ static const struct {
 
 enum {
   HANDLERS = sizeof handlers / sizeof handlers[0],
-  HOT_HANDLERS = 4, /* the first ones */
-  LARGE_ROWS = 16   /* a side: a slab that does not stay in the nearest cache */
+  HOT_HANDLERS = 4,
+  LIKELY_HANDLERS = 2, /* the first ones */
+  LARGE_ROWS = 16      /* a side: a slab that does not stay in the nearest cache */
 };
 
 void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout) {
@@ -41,6 +42,7 @@ void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout) {
   k->head = layout->head;
   k->state = layout->state;
   k->counters = layout->counters;
+  k->row_words = view(k->row_rank, I32);
   k->best_words = view(k->best_rank, I32);
 }
 
@@ -59,8 +61,8 @@ val record_index(book *k, const message *m) {
   return add(load_in(k->head, WB_HEAD_CURSOR), i64(m->count)); /* written back at the end */
 }
 
-val record_place(book *k, const message *m) {
-  return m->in_parts ? shr(add(m->first_word, m->words), 3) : m->at;
+val record_time(book *k, const message *m) {
+  return bit_or(u64(word_of(k, m, 0)), shl(u64(word_of(k, m, 1)), 32));
 }
 
 void split_kind(book *k, message *m) {
@@ -131,7 +133,8 @@ static void dispatch(book *k, message *m) {
     for (int h = 0; h < HANDLERS; h++) {
       wb_record_type type = handlers[h].type;
       if (!k->can.bad_records && !may_come(k, type)) continue;
-      CASE(type * TYPE_ONE) { take_record(k, m, h); }
+      wb_hint hint = h < LIKELY_HANDLERS ? WB_HINT_LIKELY : WB_HINT_NONE;
+      WB_CASE(type * TYPE_ONE, hint) { take_record(k, m, h); }
     }
     DEFAULT {
       if (k->can.bad_records) {

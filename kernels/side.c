@@ -18,9 +18,7 @@ val rank_of(book *k, val key, val arrival) { return bit_or(shl(i64(key), 32), u6
 
 val rank_behind(book *k, val key) { return shl(i64(add(key, 1)), 32); }
 
-val rank_before(book *k, val key) { return shl(i64(key), 32); }
-
-val limit_against(book *k, val key) { return sub(1, key); }
+val limit_against(book *k, val key) { return neg(key); }
 
 /* ---- rows ---- */
 
@@ -147,7 +145,7 @@ pick best_of(book *k, val side, chosen_function *chosen, const void *context) {
 /* The order of worst priority of a side that is full. */
 static pick worst_of_full(book *k, val side) {
   val first = row_of_side(k, side, i32(0));
-  best_lanes best = {variable(splat(i64(INT64_MAX))), variable(splat(first))};
+  best_lanes best = {variable(splat(i64(INT64_MAX - 1))), variable(splat(first))};
   FOR (i, 0, k->rows) {
     val row = add(first, i);
     keep_better(k, best, bit_not(load_row_in(k->rank, row)), row);
@@ -298,12 +296,13 @@ static void find_room(book *k, const message *m, val home, val key, var row, var
   }
 }
 
-static void enter_summaries(book *k, val side, val row, val slot, val rank) {
+/* No order has a later arrival, so the key tells whether the new one is better. */
+static void enter_summaries(book *k, val side, val row, val slot, val key, val rank) {
   val summary = summary_of(k, side, row);
-  IF_RARE(lt(rank, load_in(k->row_rank, summary))) {
+  IF_RARE(lt(key, load_in(k->row_words, add(mul(summary, 2), 1)))) {
     store_in(k->row_rank, summary, rank);
     store_in(k->row_slot, summary, slot);
-    IF (lt(rank, load_in(k->best_rank, side))) {
+    IF (lt(key, best_key(k, side))) {
       store_in(k->best_rank, side, rank);
       store_in(k->best_slot, side, slot);
     }
@@ -317,10 +316,9 @@ void rest(book *k, const message *m, val key, val qty) {
   IF_RARE(eq(used, -1)) { find_room(k, m, home, key, row, used); }
 
   val at = value(row), lanes = value(used);
-  val slot = slot_at(k, at, ctz(bit_not(lanes)));
+  val slot = add(mul(at, WB_WIDTH), known(ctz(bit_not(lanes)), 0, WB_WIDTH - 1));
   val arrival = value(k->next_arrival);
   val rank = rank_of(k, key, arrival);
-  assign(k->next_arrival, add(arrival, 1));
   store_in(k->rank, slot, rank);
   store_in(k->ref, slot, m->ref);
   store_in(k->qty, slot, qty);
@@ -331,5 +329,6 @@ void rest(book *k, const message *m, val key, val qty) {
       add_to_in(k->agents, m->side, 1);
     }
   }
-  enter_summaries(k, m->side, at, slot, rank);
+  enter_summaries(k, m->side, at, slot, key, rank);
+  assign(k->next_arrival, add(arrival, 1));
 }

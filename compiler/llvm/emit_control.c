@@ -49,18 +49,17 @@ static void open_switch(emit *e, const wb_op *op, emit_region *region) {
   start(e, emit_block(e, "none"));
 }
 
+/* The test stands before the first round and at the end of each: one branch a round. */
 static void open_for(emit *e, const wb_op *op, emit_region *region) {
   LLVMValueRef lo = emit_operand(e, op, 0), hi = emit_operand(e, op, 1);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  LLVMBasicBlockRef body = emit_block(e, "round");
-  region->other = emit_block(e, "for");
-  flow(e, region->other);
+  LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntSLT, lo, hi, "");
+  region->other = emit_block(e, "round");
+  LLVMBuildCondBr(e->builder, any, region->other, region->exit);
+  start(e, region->other);
   region->switched = LLVMBuildPhi(e->builder, LLVMTypeOf(lo), "");
   LLVMAddIncoming(region->switched, &lo, &before, 1);
-  LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntSLT, region->switched, hi, "");
-  LLVMBuildCondBr(e->builder, more, body, region->exit);
   e->values[e->current] = region->switched;
-  start(e, body);
 }
 
 static void open_region(emit *e, const wb_op *op) {
@@ -130,11 +129,13 @@ static void close_region(emit *e) {
   switch ((wb_opcode)e->program->ops[region->opener].code) {
   case WB_OP_FOR: {
     LLVMBasicBlockRef last = LLVMGetInsertBlock(e->builder);
+    LLVMValueRef hi = e->values[e->program->ops[region->opener].operands[1]];
     /* the count is below hi, so one more is no overflow */
     LLVMValueRef next =
         LLVMBuildNSWAdd(e->builder, region->switched, emit_number(region->switched, 1), "");
     LLVMAddIncoming(region->switched, &next, &last, 1);
-    LLVMBuildBr(e->builder, region->other);
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntSLT, next, hi, "");
+    LLVMBuildCondBr(e->builder, more, region->other, region->exit);
     break;
   }
   case WB_OP_WHILE: LLVMBuildBr(e->builder, region->other); break;

@@ -108,13 +108,38 @@ static LLVMValueRef upper_word(const preparer *p, LLVMValueRef value) {
   return is_word(p, word) ? word : NULL;
 }
 
+/* A store of two words as what they are: no move is needed. */
+static void store_words(preparer *p, LLVMValueRef store, LLVMValueRef low, LLVMValueRef high) {
+  LLVMTypeRef pair = LLVMVectorType(p->i32, 2);
+  LLVMPositionBuilderBefore(p->builder, store);
+  LLVMValueRef both = LLVMGetPoison(pair);
+  both = LLVMBuildInsertElement(p->builder, both, low, LLVMConstInt(p->i32, 0, false), "");
+  both = LLVMBuildInsertElement(p->builder, both, high, LLVMConstInt(p->i32, 1, false), "");
+  LLVMValueRef stored = LLVMBuildStore(p->builder, both, LLVMGetOperand(store, 1));
+  LLVMSetAlignment(stored, LLVMGetAlignment(store));
+  LLVMSetMetadata(stored, p->reader.scope_kind, LLVMGetMetadata(store, p->reader.scope_kind));
+  LLVMInstructionEraseFromParent(store);
+}
+
+/* Stores of `whole` become stores of its words. */
+static void split_stores(preparer *p, LLVMValueRef whole, LLVMValueRef low, LLVMValueRef high) {
+  for (LLVMUseRef use = LLVMGetFirstUse(whole), next; use != NULL; use = next) {
+    next = LLVMGetNextUse(use);
+    LLVMValueRef user = LLVMGetUser(use);
+    bool stores = LLVMIsAStoreInst(user) != NULL && LLVMGetOperand(user, 0) == whole;
+    if (stores && LLVMGetAlignment(user) >= 8) store_words(p, user, low, high);
+  }
+}
+
 static bool join_words(preparer *p, LLVMValueRef either) {
   if (LLVMTypeOf(either) != p->i64) return false;
   for (unsigned k = 0; k < 2; k++) {
     LLVMValueRef high = upper_word(p, LLVMGetOperand(either, k));
     LLVMValueRef low = operand_of(LLVMGetOperand(either, 1 - k), LLVMZExt);
     if (high == NULL || !is_word(p, low)) continue;
+    split_stores(p, either, low, high);
     LLVMPositionBuilderBefore(p->builder, either);
+    if (LLVMGetFirstUse(either) == NULL) return false; /* goes with what is never used */
     replace(either, assembly(p, p->i64, "mov.b64 $0, {$1, $2};", "=l,r,r", low, high));
     return true;
   }
