@@ -4,7 +4,8 @@
  * shared memory counted in, every launch's slab and trades compared with the CPU device's. Prints warp
  * instructions and SM cycles a record, by class, and with --regions the kernel's costliest stretches.
  *
- * The emulator stands behind $WB_CUDART, and is asked for its counters by name. Exit status 0: equal. */
+ * The emulator stands behind $WB_CUDART, and is asked for its counters by name. Exit status 0: equal, and
+ * at most --most-instructions and --most-cycles a record where those are given. */
 #include "stream.h"
 
 #include "compiler/device.h"
@@ -20,6 +21,7 @@ enum { REGIONS_MAX = 1000 };
 
 typedef struct settings {
   int32_t depth, width, capacity, launch, regions, warps, partial;
+  int32_t most_instructions, most_cycles; /* 0: any */
   int64_t records;
   const char *features;
 } settings;
@@ -171,10 +173,17 @@ static void print_regions(const emulator *e, int32_t most, double records) {
   }
 }
 
-static void print_counts(const emulator *e, const bench *b) {
+/* Whether a count is within its bound, if it has one. */
+static bool within(const char *what, double count, int32_t most) {
+  if (most == 0 || count <= most) return true;
+  printf("%s a record: expected at most %d, got %.1f\n", what, (int)most, count);
+  return false;
+}
+
+static bool print_counts(const emulator *e, const bench *b) {
   wb_emulator_counts c;
   double records = (double)b->flow.timed;
-  if (!e->read_counts("wb_run", &c)) return;
+  if (!e->read_counts("wb_run", &c)) return false;
   printf(
       "%.1f warp instructions, %.1f SM cycles a record; global sectors %.2f, shared passes %.2f, "
       "conflicts %.2f\n",
@@ -185,16 +194,23 @@ static void print_counts(const emulator *e, const bench *b) {
     printf("  %-26s %7.2f\n", e->class_text((wb_emulator_class)i), (double)c.classes[i] / records);
   }
   print_regions(e, b->s.regions, records);
+  bool few = within("warp instructions", (double)c.instructions / records, b->s.most_instructions);
+  return within("SM cycles", c.sm_cycles / records, b->s.most_cycles) && few;
 }
 
 static bool parse(int argc, char **argv, settings *s) {
   const struct {
     const char *name;
     int32_t *value;
-  } numbers[] = {{"--depth", &s->depth},       {"--width", &s->width},
-                 {"--capacity", &s->capacity}, {"--launch", &s->launch},
-                 {"--regions", &s->regions},   {"--warps", &s->warps},
-                 {"--partial", &s->partial}};
+  } numbers[] = {{"--depth", &s->depth},
+                 {"--width", &s->width},
+                 {"--capacity", &s->capacity},
+                 {"--launch", &s->launch},
+                 {"--regions", &s->regions},
+                 {"--warps", &s->warps},
+                 {"--partial", &s->partial},
+                 {"--most-instructions", &s->most_instructions},
+                 {"--most-cycles", &s->most_cycles}};
   for (int i = 1; i + 1 < argc; i += 2) {
     bool known = false;
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
@@ -217,11 +233,16 @@ int main(int argc, char **argv) {
   static bench b;
   emulator e;
   wb_error mine = {0};
-  b.s = (settings){75, 10, 128, 100, 0, 0, 0, 20000, "trusted"};
+  b.s = (settings){.depth = 75,
+                   .width = 10,
+                   .capacity = 128,
+                   .launch = 100,
+                   .records = 20000,
+                   .features = "trusted"};
   if (!parse(argc, argv, &b.s)) {
     fprintf(stderr, "usage: bench_ptx [--depth D] [--width W] [--capacity N] [--records R] "
                     "[--launch L] [--features trusted|checked|full] [--regions K] [--warps W] "
-                    "[--partial P]\n");
+                    "[--partial P] [--most-instructions N] [--most-cycles N]\n");
     return 2;
   }
   open_emulator(&e);
@@ -253,6 +274,5 @@ int main(int argc, char **argv) {
     printf("differs before record %lld\n", (long long)head[WB_HEAD_CURSOR]);
     return 1;
   }
-  print_counts(&e, &b);
-  return 0;
+  return print_counts(&e, &b) ? 0 : 1;
 }

@@ -2,10 +2,15 @@
  * launches of kind number N happen inside the function counted_N.
  *
  *   count_types everything|checked      prints for each kind: number, records, launches, name
+ *   count_types everything|checked gpu  on the emulated GPU that WB_CUDART names; prints for each kind
+ *                                       warp instructions and SM cycles a record, without the launch's
  *
  * Each round puts the book into the same state, then takes a launch of the kind. */
-#include "compiler/kernel.h"
+#include "compiler/device.h"
 #include "kernels/book.h"
+#include "tests/emulator/emulator.h"
+
+#include <dlfcn.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +26,40 @@ typedef struct counter {
   wb_record records[MOST];
   int32_t count;
   int32_t next_ref;
+  /* on a GPU */
+  wb_device *device;
+  void *slab_there, *ring_there, *records_there;
+  bool (*read_counts)(const char *kernel, wb_emulator_counts *counts);
 } counter;
 
 /* ---- launches ---- */
+
+static void must(wb_status status, const wb_error *error) {
+  if (status == WB_OK) return;
+  fprintf(stderr, "count_types: %s\n", error->text);
+  exit(1);
+}
+
+static void launch_on_gpu(counter *c) {
+  wb_error e = {0};
+  size_t slab = (size_t)wb_book_layout_bytes(c->layout);
+  const wb_buffer_argument buffers[WB_RUN_BUFFERS] = {
+      [WB_RUN_RECORDS] = {c->records_there, 4 * MOST, 0},
+      [WB_RUN_TRADES] = {c->ring_there, 4 * ROOM, 4 * ROOM},
+  };
+  const int64_t scalars[WB_RUN_SCALARS] = {MOST, ROOM, 0};
+  const wb_launch l = {.slabs = c->slab_there,
+                       .slab_stride = (int64_t)slab,
+                       .books = 1,
+                       .buffers = buffers,
+                       .buffer_count = WB_RUN_BUFFERS,
+                       .scalars = scalars,
+                       .scalar_count = WB_RUN_SCALARS};
+  must(wb_device_write(c->device, c->slab_there, c->slab, slab, &e), &e);
+  must(wb_device_write(c->device, c->records_there, c->records, sizeof c->records, &e), &e);
+  must(wb_device_launch(c->device, c->kernel, &l, &e), &e);
+  must(wb_device_read(c->device, c->slab, c->slab_there, slab, &e), &e);
+}
 
 static void launch(counter *c) {
   const wb_buffer_argument buffers[WB_RUN_BUFFERS] = {
@@ -38,7 +74,11 @@ static void launch(counter *c) {
   head[WB_HEAD_CURSOR] = 0;
   head[WB_HEAD_END] = c->count;
   head[WB_HEAD_TRADES] = 0;
-  if (wb_kernel_run(c->kernel, &arguments, 0, 1, NULL) != WB_OK) abort();
+  if (c->device != NULL) {
+    launch_on_gpu(c);
+  } else if (wb_kernel_run(c->kernel, &arguments, 0, 1, NULL) != WB_OK) {
+    abort();
+  }
 }
 
 /* one function for each kind, which a profiler can tell from the others */
@@ -167,7 +207,9 @@ static bool open_counter(counter *c, bool trusted) {
   wb_program *program = NULL;
   if (wb_book_layout_new(CAPACITY, &c->layout, &error) != WB_OK ||
       wb_run_program_build(c->layout, &features, &program, &error) != WB_OK ||
-      wb_kernel_compile(NULL, program, NULL, &c->kernel, NULL, &error) != WB_OK) {
+      (c->device != NULL
+           ? wb_device_compile(c->device, program, NULL, &c->kernel, NULL, &error)
+           : wb_kernel_compile(NULL, program, NULL, &c->kernel, NULL, &error)) != WB_OK) {
     fprintf(stderr, "count_types: %s\n", error.text);
     return false;
   }
@@ -176,25 +218,99 @@ static bool open_counter(counter *c, bool trusted) {
   return c->slab != NULL;
 }
 
-int main(int argc, char **argv) {
-  static counter c;
-  bool checked = argc == 2 && strcmp(argv[1], "checked") == 0;
-  if (!checked && (argc != 2 || strcmp(argv[1], "everything") != 0)) {
-    fprintf(stderr, "usage: count_types everything|checked\n");
-    return 2;
+/* ---- on a GPU ---- */
+
+static void open_gpu(counter *c) {
+  wb_error e = {0};
+  const char *path = getenv("WB_CUDART");
+  void *library = path != NULL ? dlopen(path, RTLD_NOW) : NULL;
+  void *found = library != NULL ? dlsym(library, "wb_emulator_read_counts") : NULL;
+  if (found == NULL) {
+    fprintf(stderr, "count_types: WB_CUDART must name the emulator's library\n");
+    exit(2);
   }
-  if (!open_counter(&c, checked)) return 1;
+  memcpy(&c->read_counts, &found, sizeof found);
+  must(wb_device_open("cuda", &c->device, &e), &e);
+}
+
+static void open_memory(counter *c) {
+  wb_error e = {0};
+  size_t slab = (size_t)wb_book_layout_bytes(c->layout);
+  must(wb_device_allocate(c->device, slab, &c->slab_there, &e), &e);
+  must(wb_device_allocate(c->device, sizeof c->ring, &c->ring_there, &e), &e);
+  must(wb_device_allocate(c->device, sizeof c->records, &c->records_there, &e), &e);
+}
+
+static wb_emulator_counts counts_now(const counter *c) {
+  wb_emulator_counts counts = {0};
+  (void)c->read_counts("wb_run", &counts);
+  return counts;
+}
+
+static void close_gpu(counter *c) {
+  wb_device_free(c->device, c->slab_there);
+  wb_device_free(c->device, c->ring_there);
+  wb_device_free(c->device, c->records_there);
+  wb_kernel_release(c->kernel);
+  wb_device_close(c->device);
+}
+
+static void count_on_gpu(counter *c) {
+  double empty_instructions = 0, empty_cycles = 0;
+  for (int i = 0; i < KINDS; i++) {
+    fill_book(c);
+    kinds[i].make(c);
+    wb_emulator_counts before = counts_now(c);
+    kinds[i].counted(c);
+    wb_emulator_counts after = counts_now(c);
+    double instructions = (double)(after.instructions - before.instructions);
+    double cycles = after.sm_cycles - before.sm_cycles;
+    if (i == 0) {
+      empty_instructions = instructions;
+      empty_cycles = cycles;
+      printf("%-28s %8.1f warp instructions %8.1f SM cycles\n", kinds[i].name, instructions,
+             cycles);
+      continue;
+    }
+    printf("%-28s %8.1f %26.1f\n", kinds[i].name, (instructions - empty_instructions) / c->count,
+           (cycles - empty_cycles) / c->count);
+  }
+}
+
+/* ---- all of it ---- */
+
+static void count_on_host(counter *c) {
   for (int i = 0; i < KINDS; i++) {
     int64_t records = 0;
     for (int r = 0; r < ROUNDS; r++) {
-      fill_book(&c);
-      kinds[i].make(&c);
-      kinds[i].counted(&c);
-      records += c.count;
+      fill_book(c);
+      kinds[i].make(c);
+      kinds[i].counted(c);
+      records += c->count;
     }
     printf("%d %lld %d %s\n", i, (long long)records, ROUNDS, kinds[i].name);
   }
-  wb_kernel_release(c.kernel);
+}
+
+int main(int argc, char **argv) {
+  static counter c;
+  bool gpu = argc == 3 && strcmp(argv[2], "gpu") == 0;
+  bool checked = argc >= 2 && strcmp(argv[1], "checked") == 0;
+  bool everything = argc >= 2 && strcmp(argv[1], "everything") == 0;
+  if ((argc != 2 && !gpu) || (!checked && !everything)) {
+    fprintf(stderr, "usage: count_types everything|checked [gpu]\n");
+    return 2;
+  }
+  if (gpu) open_gpu(&c);
+  if (!open_counter(&c, checked)) return 1;
+  if (gpu) {
+    open_memory(&c);
+    count_on_gpu(&c);
+    close_gpu(&c);
+  } else {
+    count_on_host(&c);
+    wb_kernel_release(c.kernel);
+  }
   wb_book_layout_free(c.layout);
   free(c.slab);
   return 0;

@@ -1,0 +1,153 @@
+/* ptxas takes every kernel of the book for sm_80 and sm_90; a table of what each needs is printed and
+ * bounded. Skipped, with a message, where there is no ptxas ($WB_PTXAS, the path, /usr/local/cuda). */
+#define _DEFAULT_SOURCE
+#include "compiler/kernel.h"
+#include "kernels/book.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE = 512 };
+
+typedef struct needs {
+  int registers, stack, spills;
+} needs;
+
+static bool runs(const char *program) {
+  char command[LINE + 32];
+  snprintf(command, sizeof command, "\"%s\" --version >/dev/null 2>&1", program);
+  return system(command) == 0;
+}
+
+static const char *ptxas(void) {
+  const char *named = getenv("WB_PTXAS");
+  if (named != NULL) return named;
+  static const char *const places[] = {"ptxas", "/usr/local/cuda/bin/ptxas"};
+  for (size_t i = 0; i < 2; i++) {
+    if (runs(places[i])) return places[i];
+  }
+  return NULL;
+}
+
+static int number_before(const char *text, const char *words) {
+  const char *at = strstr(text, words);
+  if (at == NULL) return -1;
+  while (at > text && at[-1] == ' ') at--;
+  while (at > text && at[-1] >= '0' && at[-1] <= '9') at--;
+  return atoi(at);
+}
+
+/* Assembles a text; false, with what ptxas said in `said`, if it is refused. */
+static bool assemble(const char *program, const char *ptx, int sm, needs *n, char *said,
+                     size_t said_bytes) {
+  char path[] = "/tmp/warpbook-ptx-XXXXXX", command[2 * LINE];
+  int file = mkstemp(path);
+  cr_assert_geq(file, 0);
+  size_t bytes = strlen(ptx);
+  cr_assert_eq(write(file, ptx, bytes), (ssize_t)bytes);
+  close(file);
+  snprintf(command, sizeof command, "\"%s\" -v -arch=sm_%d -o /dev/null %s 2>&1", program, sm,
+           path);
+  FILE *out = popen(command, "r");
+  cr_assert_not_null(out);
+  size_t got = fread(said, 1, said_bytes - 1, out);
+  said[got] = 0;
+  bool fine = pclose(out) == 0;
+  unlink(path);
+  n->registers = number_before(said, " registers");
+  n->stack = number_before(said, " bytes stack frame");
+  n->spills = number_before(said, " bytes spill stores");
+  const char *used = strstr(said, "Used ");
+  if (used != NULL) n->registers = atoi(used + 5);
+  return fine;
+}
+
+/* ---- the kernels ---- */
+
+typedef enum features_kind { TRUSTED, CHECKED, FULL, FEATURES } features_kind;
+static const char *const feature_names[] = {"trusted", "checked", "everything"};
+
+static wb_book_features features_of(features_kind kind, const wb_book_rules *rules) {
+  wb_book_features f = wb_features_none(rules);
+  if (kind == FULL) return wb_features_all(rules);
+  f.types = 1u << WB_RECORD_ADD | 1u << WB_RECORD_DELETE | 1u << WB_RECORD_REDUCE |
+            1u << WB_RECORD_EXECUTE;
+  f.trades = WB_TRADES_ALL;
+  f.bad_records = kind == CHECKED;
+  f.unique_refs = kind == TRUSTED;
+  return f;
+}
+
+static void check(const char *program, const wb_program *p, int capacity, const char *name, int sm,
+                  int most_registers) {
+  wb_error error = {0};
+  wb_kernel *kernel = NULL;
+  wb_kernel_options options = {.sm = sm};
+  needs n = {-1, -1, -1};
+  char said[4096];
+  cr_assert_eq(wb_kernel_compile(NULL, p, &options, &kernel, NULL, &error), WB_OK, "%s",
+               error.text);
+  const wb_gpu_code *gpu = wb_kernel_gpu(kernel);
+  bool fine = assemble(program, gpu->ptx, sm, &n, said, sizeof said);
+  cr_expect(fine, "%s at %d for sm_%d: %s", name, capacity, sm, said);
+  printf("%-16s %5d  sm_%d  %4d %6d %7d  %7d %6d\n", name, capacity, sm, n.registers, n.stack,
+         n.spills, (int)gpu->shared_bytes, (int)gpu->warps);
+  cr_expect_eq(n.stack, 0, "%s at %d for sm_%d: %d bytes of stack", name, capacity, sm, n.stack);
+  cr_expect_eq(n.spills, 0, "%s at %d for sm_%d: %d bytes spilled", name, capacity, sm, n.spills);
+  cr_expect_leq(n.registers, most_registers, "%s at %d for sm_%d: %d registers", name, capacity, sm,
+                n.registers);
+  wb_kernel_release(kernel);
+}
+
+/* The message loop: 64 registers at most at capacity 128, so that 32 warps fit a multiprocessor; the
+ * one that can do everything gets by with them on sm_90 only. */
+static void check_capacity(const char *program, int capacity) {
+  wb_book_rules rules = wb_book_rules_default();
+  wb_book_layout *layout;
+  cr_assert_eq(wb_book_layout_new(capacity, &layout, NULL), WB_OK);
+  for (int kind = 0; kind < FEATURES; kind++) {
+    wb_book_features f = features_of((features_kind)kind, &rules);
+    wb_program *p;
+    cr_assert_eq(wb_run_program_build(layout, &f, &p, NULL), WB_OK);
+    for (int sm = 80; sm <= 90; sm += 10) {
+      bool bounded = capacity <= 128 && (kind != FULL || sm == 90);
+      check(program, p, capacity, feature_names[kind], sm, bounded ? 64 : 128);
+    }
+    wb_program_free(p);
+  }
+  wb_book_layout_free(layout);
+}
+
+Test(ptxas, takes_every_kernel_and_spills_nothing, .timeout = 300) {
+  static const int capacities[] = {32, 64, 128, 256, 512, 1024, 4096, 8192};
+  const char *program = ptxas();
+  if (program == NULL) {
+    cr_skip_test("there is no ptxas here: kernels are not assembled\n");
+    return;
+  }
+  printf("kernel        capacity         registers stack spills  shared/warp warps/block\n");
+  for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; i++) {
+    check_capacity(program, capacities[i]);
+  }
+}
+
+Test(ptxas, takes_every_question, .timeout = 120) {
+  static const char *const names[] = {"levels", "volume at", "queue ahead", "hashes"};
+  const char *program = ptxas();
+  if (program == NULL) {
+    cr_skip_test("there is no ptxas here: kernels are not assembled\n");
+    return;
+  }
+  wb_book_layout *layout;
+  cr_assert_eq(wb_book_layout_new(128, &layout, NULL), WB_OK);
+  for (int q = 0; q < WB_QUERY_COUNT; q++) {
+    wb_program *p;
+    cr_assert_eq(wb_query_program_build(layout, (wb_query)q, &p, NULL), WB_OK);
+    for (int sm = 80; sm <= 90; sm += 10) check(program, p, 128, names[q], sm, 64);
+    wb_program_free(p);
+  }
+  wb_book_layout_free(layout);
+}
