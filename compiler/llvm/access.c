@@ -82,6 +82,11 @@ LLVMValueRef access_split_index(const access_reader *r, LLVMValueRef pointer, LL
   return LLVMGetOperand(index, 0);
 }
 
+/* sum + size * count, wrapping as addresses do: an index that no memory has may stand there. */
+static int64_t add_scaled(int64_t sum, int64_t size, int64_t count) {
+  return (int64_t)((uint64_t)sum + (uint64_t)size * (uint64_t)count);
+}
+
 /* At most one index is taken; what stands before it is the base. */
 void access_split(const access_reader *r, LLVMValueRef pointer, access *a) {
   a->index = NULL;
@@ -94,14 +99,14 @@ void access_split(const access_reader *r, LLVMValueRef pointer, access *a) {
     LLVMValueRef index = LLVMGetOperand(pointer, 1);
     int64_t size = (int64_t)LLVMABISizeOfType(r->layout, LLVMGetGEPSourceElementType(pointer));
     if (LLVMIsAConstantInt(index) != NULL) {
-      a->offset += size * LLVMConstIntGetSExtValue(index);
+      a->offset = add_scaled(a->offset, size, LLVMConstIntGetSExtValue(index));
       continue;
     }
     if (a->index != NULL) break;
     int64_t constant;
     a->index = access_split_index(r, pointer, index, &constant);
     a->scale = size;
-    a->offset += size * constant;
+    a->offset = add_scaled(a->offset, size, constant);
   }
   a->base = pointer;
 }

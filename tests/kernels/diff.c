@@ -1,6 +1,8 @@
 /* Running one episode through the reference and two books of a kernel; see diff.h. */
 #include "diff.h"
 
+#include "on_device.h"
+
 #include "compiler/interp.h"
 #include "compiler/kernel.h"
 #include "kernels/slab.h"
@@ -27,7 +29,8 @@ struct diff_engine {
   wb_book_layout *layout;
   diff_target target;
   wb_program *program;
-  wb_kernel *run; /* compiled only */
+  wb_device *device; /* on a GPU only */
+  wb_kernel *run;    /* compiled only */
   wb_kernel *queries[WB_QUERY_COUNT];
   int64_t slab_bytes;
   char *slabs;
@@ -44,9 +47,12 @@ static void *aligned_memory(size_t bytes) {
   return memory;
 }
 
-static wb_status compile(const wb_program *program, diff_target target, wb_kernel **out,
+static wb_status compile(const diff_engine *e, const wb_program *program, wb_kernel **out,
                          wb_error *error) {
-  wb_kernel_options options = {.interpret = target == DIFF_INTERPRETER};
+  wb_kernel_options options = {.interpret = e->target == DIFF_INTERPRETER};
+  if (e->target == DIFF_GPU) {
+    return wb_device_compile(e->device, program, &options, out, NULL, error);
+  }
   return wb_kernel_compile(NULL, program, &options, out, NULL, error);
 }
 
@@ -55,12 +61,13 @@ static wb_status open_engine(diff_engine *e, diff_mutation *mutate, void *contex
   WB_TRY(wb_book_layout_new(e->config.rules.capacity, &e->layout, error));
   WB_TRY(wb_run_program_build(e->layout, &e->config.features, &e->program, error));
   if (mutate != NULL) WB_TRY(mutate(context, e->program, error));
-  if (e->target == DIFF_COMPILED) WB_TRY(compile(e->program, e->target, &e->run, error));
+  if (e->target == DIFF_GPU) WB_TRY(wb_device_open("cuda", &e->device, error));
+  if (e->target != DIFF_INTERPRETER) WB_TRY(compile(e, e->program, &e->run, error));
   wb_status status = WB_OK;
   for (int q = 0; q < WB_QUERY_COUNT && status == WB_OK; q++) {
     wb_program *query;
     WB_TRY(wb_query_program_build(e->layout, (wb_query)q, &query, error));
-    status = compile(query, e->target, &e->queries[q], error);
+    status = compile(e, query, &e->queries[q], error);
     wb_program_free(query);
   }
   return status;
@@ -72,7 +79,7 @@ diff_engine *diff_engine_new(const diff_config *config, diff_target target, diff
   if (e == NULL) abort();
   e->config = *config;
   e->target = target;
-  e->check_every = target == DIFF_INTERPRETER ? 40 : 250;
+  e->check_every = target == DIFF_COMPILED ? 250 : 40;
   if (open_engine(e, mutate, context, error) != WB_OK) {
     diff_engine_free(e);
     return NULL;
@@ -91,6 +98,7 @@ void diff_engine_free(diff_engine *e) {
   wb_program_free(e->program);
   wb_kernel_release(e->run);
   for (int q = 0; q < WB_QUERY_COUNT; q++) wb_kernel_release(e->queries[q]);
+  wb_device_close(e->device);
   free(e->slabs);
   free(e->trades);
   free(e->rows);
@@ -156,6 +164,39 @@ static void keep_trade(void *context, const wb_trade *trade) {
   c->chosen_hash = trade_hash(c->chosen_hash, trade);
 }
 
+/* One book's launch on a GPU: its ring and its row alone, and room for exactly so many trades. */
+static wb_status launch_gpu(comparison *c, int book, const wb_buffer_argument *buffers,
+                            const int64_t *scalars, wb_error *error) {
+  diff_engine *e = c->engine;
+  wb_buffer_argument own[WB_RUN_BUFFERS] = {buffers[0], buffers[1], buffers[2]};
+  own[WB_RUN_TRADES].data = e->trades + 4 * (int64_t)BATCH_ROOM * book;
+  own[WB_RUN_TRADES].length = own[WB_RUN_TRADES].stride = 4 * scalars[WB_RUN_TRADE_ROOM];
+  own[WB_RUN_ROWS].data = e->rows + 4 * ROW_DEPTH * book;
+  const on_device_launch there = {.slab = slab_of(c, book),
+                                  .slab_bytes = (size_t)e->slab_bytes,
+                                  .buffers = own,
+                                  .buffer_count = WB_RUN_BUFFERS,
+                                  .element_bytes = sizeof(int64_t),
+                                  .written = 1u << WB_RUN_TRADES | 1u << WB_RUN_ROWS,
+                                  .scalars = scalars,
+                                  .scalar_count = WB_RUN_SCALARS};
+  return on_device_run(e->device, e->run, &there, error);
+}
+
+static wb_status ask_gpu(comparison *c, wb_query query, const wb_buffer_argument *answer,
+                         const int64_t *scalars, wb_error *error) {
+  diff_engine *e = c->engine;
+  const on_device_launch there = {.slab = slab_of(c, STEPPED),
+                                  .slab_bytes = (size_t)e->slab_bytes,
+                                  .buffers = answer,
+                                  .buffer_count = 1,
+                                  .element_bytes = sizeof(int64_t),
+                                  .written = 1,
+                                  .scalars = scalars,
+                                  .scalar_count = WB_QUERY_SCALARS};
+  return on_device_run(e->device, e->queries[query], &there, error);
+}
+
 static bool launch(comparison *c, int book, int64_t limit, int64_t room) {
   diff_engine *e = c->engine;
   int64_t words = 8 * c->episode->count;
@@ -173,9 +214,14 @@ static bool launch(comparison *c, int book, int64_t limit, int64_t room) {
   int64_t slots = e->layout->capacity;
   int64_t records = limit < LAUNCH_MOST ? limit : c->episode->count;
   int64_t steps = records * STEPS_MOST + slots * slots * 2;
-  wb_status status = e->target == DIFF_COMPILED
-                         ? wb_kernel_run(e->run, &arguments, book, book + 1, &error)
-                         : wb_interpret(e->program, &arguments, book, book + 1, steps, &error);
+  wb_status status = WB_OK;
+  switch (e->target) {
+  case DIFF_COMPILED: status = wb_kernel_run(e->run, &arguments, book, book + 1, &error); break;
+  case DIFF_INTERPRETER:
+    status = wb_interpret(e->program, &arguments, book, book + 1, steps, &error);
+    break;
+  case DIFF_GPU: status = launch_gpu(c, book, buffers, scalars, &error); break;
+  }
   if (status != WB_OK) {
     return differs(c, "kernel: %s", error.text);
   }
@@ -191,7 +237,10 @@ static bool ask(comparison *c, wb_query query, int32_t depth, int32_t side, int3
   wb_fault fault = {.op = -1};
   wb_kernel_arguments arguments = {slab_of(c, STEPPED), e->slab_bytes, &buffer, scalars, &fault};
   wb_error error = {0};
-  if (wb_kernel_run(e->queries[query], &arguments, 0, 1, &error) != WB_OK) {
+  wb_status status = e->target == DIFF_GPU
+                         ? ask_gpu(c, query, &buffer, scalars, &error)
+                         : wb_kernel_run(e->queries[query], &arguments, 0, 1, &error);
+  if (status != WB_OK) {
     return differs(c, "query: %s", error.text);
   }
   return true;

@@ -79,7 +79,8 @@ int32_t diff_coverage_print(const diff_coverage *coverage, FILE *out);
 
 /* ---- running ---- */
 
-typedef enum diff_target { DIFF_INTERPRETER, DIFF_COMPILED } diff_target;
+/* DIFF_GPU: device "cuda", as a rule the emulated one. */
+typedef enum diff_target { DIFF_INTERPRETER, DIFF_COMPILED, DIFF_GPU } diff_target;
 
 typedef struct diff_engine diff_engine; /* a configuration with its kernels */
 

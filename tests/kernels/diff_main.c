@@ -1,4 +1,4 @@
-/* The differential test at any length: diff_books [--records N] [--seed S] [--interpreter]. */
+/* The differential test at any length: diff_books [--records N] [--seed S] [--interpreter | --gpu]. */
 #include "diff.h"
 
 #include <stdlib.h>
@@ -16,13 +16,17 @@ int main(int argc, char **argv) {
       seed = strtoull(argv[++i], NULL, 10);
     } else if (strcmp(argv[i], "--interpreter") == 0) {
       target = DIFF_INTERPRETER;
+    } else if (strcmp(argv[i], "--gpu") == 0) {
+      target = DIFF_GPU;
     } else {
-      fprintf(stderr, "usage: diff_books [--records N] [--seed S] [--interpreter]\n");
+      fprintf(stderr, "usage: diff_books [--records N] [--seed S] [--interpreter | --gpu]\n");
       return 2;
     }
   }
   printf("%lld records, seed %llu, %s\n", (long long)records, (unsigned long long)seed,
-         target == DIFF_COMPILED ? "compiled" : "interpreter");
+         target == DIFF_COMPILED ? "compiled"
+         : target == DIFF_GPU    ? "GPU"
+                                 : "interpreter");
   time_t start = time(NULL);
   int32_t wrong = diff_all(target, seed, records, true, stdout);
   printf("%s in %lld s\n", wrong == 0 ? "no difference, every cell met" : "FAILED",

@@ -2,10 +2,12 @@
  * for the kernels too.
  *
  * Linked with --wrap for the calls below, it gives each reference book whose capacity a slab can have
- * (or that has none) an interpreted book of the same rules, made for everything. Each record goes to
- * both; after it trades, orders, counters and the slab's invariants must agree, now and then hashes. */
+ * (or that has none) a kernel's book of the same rules, made for everything: interpreted, or on the
+ * device that WB_TEST_DEVICE names. Each record goes to both; after it trades, orders, counters and the
+ * slab's invariants must agree, now and then hashes. */
 #include "compiler/interp.h"
 #include "kernels/book.h"
+#include "on_device.h"
 #include "sim/reference.h"
 
 #include <criterion/criterion.h>
@@ -22,6 +24,8 @@ struct shadow {
   wb_book_rules rules;
   wb_book_layout *layout;
   wb_program *run, *hashes;
+  wb_device *device; /* NULL: interpreted */
+  wb_kernel *run_kernel, *hashes_kernel;
   void *slab;
   wb_trade *ring;
   wb_trade *expected; /* of the record being applied */
@@ -30,6 +34,23 @@ struct shadow {
 };
 
 static shadow *all; /* a test program has one thread */
+
+/* One device for all books of a test: its cache knows the kernels of the books before. */
+static wb_device *shared_device;
+
+static void open_device(shadow *s) {
+  const char *name = getenv("WB_TEST_DEVICE");
+  wb_error error = {0};
+  if (name == NULL || name[0] == '\0') return;
+  if (shared_device == NULL) {
+    cr_assert_eq(wb_device_open(name, &shared_device, &error), WB_OK, "%s", error.text);
+  }
+  s->device = shared_device;
+  cr_assert_eq(wb_device_compile(s->device, s->run, NULL, &s->run_kernel, NULL, &error), WB_OK,
+               "%s", error.text);
+  cr_assert_eq(wb_device_compile(s->device, s->hashes, NULL, &s->hashes_kernel, NULL, &error),
+               WB_OK, "%s", error.text);
+}
 
 wb_status __real_wb_reference_create(const wb_book_rules *, wb_reference **, wb_error *);
 void __real_wb_reference_free(wb_reference *);
@@ -66,27 +87,47 @@ static void see_trade(void *context, const wb_trade *trade) {
   if (s->on_trade != NULL) s->on_trade(s->context, trade);
 }
 
-static void interpret(const wb_program *program, shadow *s, const wb_buffer_argument *buffers,
-                      const int64_t *scalars) {
+static void run_on_device(const wb_kernel *kernel, shadow *s, const wb_buffer_argument *buffers,
+                          const int64_t *scalars) {
+  bool asks = kernel == s->hashes_kernel;
+  const on_device_launch launch = {.slab = s->slab,
+                                   .slab_bytes = (size_t)wb_book_layout_bytes(s->layout),
+                                   .buffers = buffers,
+                                   .buffer_count = asks ? 1 : WB_RUN_BUFFERS,
+                                   .element_bytes = sizeof(int64_t),
+                                   .written = asks ? 1 : 1u << WB_RUN_TRADES,
+                                   .scalars = scalars,
+                                   .scalar_count = asks ? WB_QUERY_SCALARS : WB_RUN_SCALARS};
+  wb_error error = {0};
+  cr_assert_eq(on_device_run(s->device, kernel, &launch, &error), WB_OK, "%s", error.text);
+}
+
+static void run_kernel(const wb_program *program, shadow *s, const wb_buffer_argument *buffers,
+                       const int64_t *scalars) {
   wb_kernel_arguments arguments = {s->slab, wb_book_layout_bytes(s->layout), buffers, scalars,
                                    NULL};
   wb_error error = {0};
+  if (s->device != NULL) {
+    run_on_device(program == s->run ? s->run_kernel : s->hashes_kernel, s, buffers, scalars);
+    return;
+  }
   cr_assert_eq(wb_interpret(program, &arguments, 0, 1, 0, &error), WB_OK, "%s", error.text);
 }
 
 static void apply(shadow *s, const wb_record *record, int32_t index) {
   int64_t *head = wb_slab_head_of(s->layout, s->slab);
   wb_record copy = *record;
-  const wb_buffer_argument buffers[WB_RUN_BUFFERS] = {[WB_RUN_RECORDS] = {&copy, 4, 0},
-                                                      [WB_RUN_TRADES] = {s->ring, 4 * ROOM, 0},
-                                                      [WB_RUN_ROWS] = {NULL, 0, 0}};
+  const wb_buffer_argument buffers[WB_RUN_BUFFERS] = {
+      [WB_RUN_RECORDS] = {&copy, 4, 0},
+      [WB_RUN_TRADES] = {s->ring, 4 * ROOM, 4 * ROOM},
+      [WB_RUN_ROWS] = {NULL, 0, 0}};
   const int64_t scalars[WB_RUN_SCALARS] = {1, ROOM, 0};
   /* the one record is the tape's record `index` */
   head[WB_HEAD_CURSOR] = index;
   head[WB_HEAD_TAPE] = -(int64_t)index;
   head[WB_HEAD_END] = (int64_t)index + 1;
   head[WB_HEAD_TRADES] = 0;
-  interpret(s->run, s, buffers, scalars);
+  run_kernel(s->run, s, buffers, scalars);
   cr_assert_eq(head[WB_HEAD_FAULT], 0);
 }
 
@@ -107,9 +148,9 @@ static void compare_orders(shadow *s, wb_side side) {
 
 static void compare_hashes(shadow *s) {
   int64_t answer[2];
-  const wb_buffer_argument buffer = {answer, 2, 0};
+  const wb_buffer_argument buffer = {answer, 2, 2};
   const int64_t scalars[WB_QUERY_SCALARS] = {0};
-  interpret(s->hashes, s, &buffer, scalars);
+  run_kernel(s->hashes, s, &buffer, scalars);
   cr_assert_eq((uint64_t)answer[0], wb_reference_book_hash(s->reference));
   cr_assert_eq((uint64_t)answer[1], wb_reference_state_hash(s->reference));
 }
@@ -157,6 +198,7 @@ wb_status __wrap_wb_reference_create(const wb_book_rules *rules, wb_reference **
   s->ring = memory(sizeof(wb_trade) * ROOM);
   s->expected = memory(sizeof(wb_trade) * ROOM);
   wb_slab_init(layout, s->slab, rules);
+  open_device(s);
   s->next = all;
   all = s;
   __real_wb_reference_on_trade(*book, see_trade, s);
@@ -169,6 +211,8 @@ void __wrap_wb_reference_free(wb_reference *book) {
   shadow *s = *link;
   if (s != NULL) {
     *link = s->next;
+    wb_kernel_release(s->run_kernel);
+    wb_kernel_release(s->hashes_kernel);
     wb_program_free(s->run);
     wb_program_free(s->hashes);
     wb_book_layout_free(s->layout);
