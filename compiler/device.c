@@ -202,11 +202,13 @@ static int64_t alignment_of(const wb_program *p, int32_t base) {
   return largest;
 }
 
-static wb_status check_buffer(const wb_program *p, int32_t id, const wb_launch *launch,
+static wb_status check_buffer(const wb_program *p, int32_t id, const wb_launch *launch, bool on_gpu,
                               wb_error *error) {
   const wb_object *object = &p->objects[id];
   const wb_buffer_argument *given = &launch->buffers[object->buffer];
-  const int64_t alignment = alignment_of(p, id);
+  int64_t alignment = alignment_of(p, id);
+  /* what all books read may be read in wide pieces */
+  if (on_gpu && object->shared && !object->writable) alignment = WB_GPU_SHARED_ALIGNMENT;
   const int64_t stride_bytes = given->stride * wb_element_bytes((wb_element)object->element);
   if (given->length < 0 || (given->data == NULL && given->length > 0) ||
       (uintptr_t)given->data % (uintptr_t)alignment != 0) {
@@ -230,7 +232,8 @@ static wb_status check_buffer(const wb_program *p, int32_t id, const wb_launch *
   return WB_OK;
 }
 
-static wb_status check_launch(const wb_program *p, const wb_launch *launch, wb_error *error) {
+static wb_status check_launch(const wb_program *p, const wb_launch *launch, bool on_gpu,
+                              wb_error *error) {
   WB_TRY(check_slabs(p, launch, error));
   if (launch->buffer_count != p->buffer_count) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT, "launch of %s: buffers: expected %d, got %d", p->name,
@@ -242,14 +245,15 @@ static wb_status check_launch(const wb_program *p, const wb_launch *launch, wb_e
   }
   for (int32_t i = 0; i < p->object_count; i++) {
     bool is_buffer = p->objects[i].kind == WB_OBJECT_BUFFER && p->objects[i].base == i;
-    if (is_buffer) WB_TRY(check_buffer(p, i, launch, error));
+    if (is_buffer) WB_TRY(check_buffer(p, i, launch, on_gpu, error));
   }
   return WB_OK;
 }
 
 wb_status wb_device_launch(wb_device *device, const wb_kernel *kernel, const wb_launch *launch,
                            wb_error *error) {
-  WB_TRY(check_launch(wb_kernel_program(kernel), launch, error));
+  bool on_gpu = wb_kernel_gpu(kernel)->ptx != NULL;
+  WB_TRY(check_launch(wb_kernel_program(kernel), launch, on_gpu, error));
   if (launch->books == 0) return WB_OK;
   if (device->recorded != NULL) {
     return wb_graph_keep_launch(device->recorded, kernel, launch, error);

@@ -190,7 +190,8 @@ WB_API wb_array wb_layout_find(const wb_layout *layout, const char *name);
 /* Memory of one buffer. A shared one has stride 0 and `length` elements in all; a per-book one has
  * `length` elements for each book and starts `stride` elements after that of the book before. */
 typedef struct wb_buffer_argument {
-  void *data;     /* aligned to its largest element, of views too; rows ask for no more */
+  void *data;     /* aligned to its largest element, of views too; rows ask for no more; on a GPU to
+                     16 bytes if it is shared and only read */
   int64_t length; /* elements of the buffer's own type */
   int64_t stride; /* elements; 0 if shared */
 } wb_buffer_argument;
@@ -222,8 +223,9 @@ typedef void (*wb_kernel_entry)(const wb_kernel_arguments *arguments, int64_t fi
  * them: book = first_book + ctaid.x * warps + warp of the block; a warp whose book is not below
  * end_book ends at once. Blocks never wait for each other, warps neither. Its parameters are 8 bytes
  * each: slabs, slab_stride, first_book, end_book, fault; then data, length, stride of each buffer of a
- * launch; then the scalars. Pointers are global addresses. */
-enum { WB_GPU_FIXED_PARAMETERS = 5, WB_GPU_BUFFER_PARAMETERS = 3 };
+ * launch; then the scalars. Pointers are global addresses; those of buffers that are shared and only
+ * read are multiples of 16. */
+enum { WB_GPU_FIXED_PARAMETERS = 5, WB_GPU_BUFFER_PARAMETERS = 3, WB_GPU_SHARED_ALIGNMENT = 16 };
 
 /* Where a slab is while its book runs. */
 typedef enum wb_placement {
