@@ -215,11 +215,11 @@ static bool parse(int argc, char **argv, settings *s) {
     bool known = false;
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
       if (strcmp(argv[i], numbers[k].name) != 0) continue;
-      *numbers[k].value = atoi(argv[i + 1]);
+      *numbers[k].value = (int32_t)strtol(argv[i + 1], NULL, 10);
       known = true;
     }
     if (strcmp(argv[i], "--records") == 0) {
-      s->records = atoll(argv[i + 1]);
+      s->records = strtoll(argv[i + 1], NULL, 10);
     } else if (strcmp(argv[i], "--features") == 0) {
       s->features = argv[i + 1];
     } else if (!known) {
@@ -261,6 +261,7 @@ int main(int argc, char **argv) {
   MUST("program", wb_run_program_build(b.layout, &features, &program, &mine));
   open_side(&b, &b.sides[0], "cpu", program, &rules);
   open_side(&b, &b.sides[1], "cuda", program, &rules);
+  wb_program_free(program);
   printf("%s, capacity %d, %.0f orders a side, launches of %d\n", b.s.features, b.s.capacity,
          b.flow.mean_orders[0], b.s.launch);
   bool same = true;

@@ -92,6 +92,7 @@ void *test_buffer(const test_memory *m, int32_t i) { return m->blocks[1 + i] + M
 
 void test_memory_copy(test_memory *m, const test_memory *from) {
   *m = *from;
+  for (int32_t i = 0; i <= TEST_BUFFERS_MAX; i++) m->blocks[i] = NULL;
   for (int32_t i = 0; i <= from->program->buffer_count; i++) {
     add_block(m, i, from->bytes[i]);
     memcpy(m->blocks[i] + MARGIN, from->blocks[i] + MARGIN, from->bytes[i]);

@@ -37,7 +37,7 @@ static int number_before(const char *text, const char *words) {
   if (at == NULL) return -1;
   while (at > text && at[-1] == ' ') at--;
   while (at > text && at[-1] >= '0' && at[-1] <= '9') at--;
-  return atoi(at);
+  return (int)strtol(at, NULL, 10);
 }
 
 /* Assembles a text; false, with what ptxas said in `said`, if it is refused. */
@@ -61,7 +61,7 @@ static bool assemble(const char *program, const char *ptx, int sm, needs *n, cha
   n->stack = number_before(said, " bytes stack frame");
   n->spills = number_before(said, " bytes spill stores");
   const char *used = strstr(said, "Used ");
-  if (used != NULL) n->registers = atoi(used + 5);
+  if (used != NULL) n->registers = (int)strtol(used + 5, NULL, 10);
   return fine;
 }
 
