@@ -12,29 +12,28 @@ static LLVMValueRef equal(emit *e, LLVMValueRef a, uint64_t bits) {
 }
 
 /* x / 0 = 0 and x % 0 = x; x / -1 = -x and x % -1 = 0 hold for the smallest number too. Where the
- * divisor is one of the two, the division that is executed is by 1. */
+ * divisor is one of the two, the division that is executed is by 1, of 0 or -x; a remainder then is 0.
+ * Keep: the quotient is no arm of a select on the same condition, for LLVM 19 takes the divisor of such
+ * a one for b itself and then, of vectors, a zero in one lane for undefined behaviour in all. */
 LLVMValueRef emit_divide(emit *e, wb_opcode code, LLVMValueRef a, LLVMValueRef b) {
   LLVMBuilderRef build = e->builder;
   bool is_signed = code == WB_OP_DIV || code == WB_OP_REM;
-  LLVMValueRef zero = equal(e, b, 0), special = zero, minus = NULL;
+  LLVMValueRef zero = equal(e, b, 0), special = zero, dividend = a;
   if (is_signed) {
-    minus = equal(e, b, UINT64_MAX);
+    LLVMValueRef minus = equal(e, b, UINT64_MAX);
     special = LLVMBuildOr(build, zero, minus, "");
+    if (code == WB_OP_DIV)
+      dividend = LLVMBuildSelect(build, minus, LLVMBuildNeg(build, a, ""), a, "");
   }
   LLVMValueRef by = LLVMBuildSelect(build, special, emit_number(b, 1), b, "");
-  switch (code) {
-  case WB_OP_DIV: {
-    LLVMValueRef quotient = LLVMBuildSDiv(build, a, by, "");
-    quotient = LLVMBuildSelect(build, minus, LLVMBuildNeg(build, a, ""), quotient, "");
-    return LLVMBuildSelect(build, zero, emit_number(a, 0), quotient, "");
+  LLVMValueRef nothing = emit_number(a, 0);
+  if (code == WB_OP_DIV || code == WB_OP_UDIV) {
+    dividend = LLVMBuildSelect(build, zero, nothing, dividend, "");
+    return is_signed ? LLVMBuildSDiv(build, dividend, by, "")
+                     : LLVMBuildUDiv(build, dividend, by, "");
   }
-  case WB_OP_UDIV: {
-    LLVMValueRef quotient = LLVMBuildUDiv(build, a, by, "");
-    return LLVMBuildSelect(build, zero, emit_number(a, 0), quotient, "");
-  }
-  case WB_OP_REM: return LLVMBuildSelect(build, zero, a, LLVMBuildSRem(build, a, by, ""), "");
-  default: return LLVMBuildSelect(build, zero, a, LLVMBuildURem(build, a, by, ""), "");
-  }
+  LLVMValueRef rest = is_signed ? LLVMBuildSRem(build, a, by, "") : LLVMBuildURem(build, a, by, "");
+  return LLVMBuildOr(build, rest, LLVMBuildSelect(build, zero, a, nothing, ""), "");
 }
 
 LLVMValueRef emit_umulhi(emit *e, LLVMValueRef a, LLVMValueRef b) {

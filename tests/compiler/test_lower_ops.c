@@ -326,3 +326,37 @@ Test(lower_ops, constant_operands_change_nothing) {
     }
   }
 }
+
+/* A divisor that is 0 in one lane and is looked at elsewhere too: LLVM 19 once took the whole remainder
+ * for undefined. */
+Test(lower_ops, a_zero_in_one_lane_of_a_divisor) {
+  wb_error error = {0};
+  wb_builder *b;
+  wb_program *program = NULL;
+  static const wb_opcode codes[] = {WB_OP_UREM, WB_OP_REM, WB_OP_UDIV, WB_OP_DIV};
+  cr_assert_eq(wb_builder_new("lanes", 32, NULL, &b, &error), WB_OK);
+  wb_array out = wb_build_buffer(b, WB_HERE, "out", WB_ELEMENT_I32, false, true, 0);
+  wb_val limit = wb_build_param(b, WB_HERE, "limit", WB_TYPE_I32);
+  wb_operand none = wb_operand_none();
+  wb_val lane = wb_build_op(b, WB_HERE, WB_OP_LANE_ID, none, none, none);
+  wb_val by = wb_build_op(b, WB_HERE, WB_OP_INSERT, wb_operand_value(lane), wb_operand_value(limit),
+                          wb_operand_signed(INT32_MIN));
+  wb_build_store_row(b, WB_HERE, out, wb_operand_signed(0), wb_operand_value(by), none, false);
+  for (int k = 0; k < 4; k++) {
+    wb_val x =
+        wb_build_op(b, WB_HERE, codes[k], wb_operand_value(lane), wb_operand_value(by), none);
+    wb_build_store_row(b, WB_HERE, out, wb_operand_signed(k + 1), wb_operand_value(x), none, false);
+  }
+  cr_assert_eq(wb_builder_finish(b, &program, &error), WB_OK, "%s", error.text);
+  test_memory m;
+  test_memory_new(&m, program, 1, (int64_t[]){5 * 32});
+  char text[512];
+  for (int64_t at = 0; at < 3; at++) {
+    m.scalars[0] = at;
+    for (const test_target *t = test_targets; t->cpu != NULL; t++) {
+      cr_expect(test_same(program, t, &m, 0, text, sizeof text), "%s: %s", t->cpu, text);
+    }
+  }
+  test_memory_free(&m);
+  wb_program_free(program);
+}
