@@ -83,8 +83,7 @@ static void open_hot_counters(world *k) {
   book *b = &k->history;
   uint32_t tallied = 1u << WB_COUNT_TRADES;
   for (int type = WB_RECORD_ADD; type <= WB_RECORD_TYPE_COUNT; type++) {
-    if ((b->can.types >> type & 1) != 0)
-      tallied |= 1u << (WB_COUNT_TYPE_ADD + type - WB_RECORD_ADD);
+    if ((b->can.types >> type & 1) != 0) tallied |= 1u << counter_of_type((wb_record_type)type);
   }
   open_counters(b, tallied, 1u << WB_COUNT_VOLUME | 1u << WB_COUNT_NOTIONAL);
   b->tape = load_in(b->head, WB_HEAD_TAPE);

@@ -12,6 +12,6 @@ enum {
 };
 
 /* "WBENV" and the version of what a slab holds: bumped when a cell changes its meaning */
-#define STATE_MAGIC_VALUE INT64_C(0x57424e5600000001)
+#define STATE_MAGIC_VALUE INT64_C(0x57424e5600000002)
 
 #endif

@@ -138,6 +138,12 @@ static wb_status check_unique(const slab_view *v, bool arrivals, wb_error *error
 wb_status wb_slab_check(const wb_book_layout *layout, const void *slab, wb_error *error) {
   slab_view v = wb_slab_view(layout, slab);
   for (int32_t side = 0; side < 2; side++) WB_TRY(check_side(&v, side, error));
+  int32_t spilled = 0;
+  for (int32_t row = 0; row < 2 * v.rows; row++) spilled += v.spill[row];
+  if (v.state[WB_CELL_SPILLED] != spilled) {
+    return WB_FAIL(error, WB_ERROR_INTERNAL, "slab: %d orders rest elsewhere, their count says %d",
+                   spilled, v.state[WB_CELL_SPILLED]);
+  }
   WB_TRY(check_unique(&v, false, error));
   return check_unique(&v, true, error);
 }

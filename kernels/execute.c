@@ -21,6 +21,10 @@ static named_order find_named(book *k, const message *m) {
   return x;
 }
 
+static void count_unless_best(book *k, const message *m, val rank) {
+  IF_RARE(ne(rank, load_in(k->best_rank, m->side))) { count(k, WB_COUNT_NOT_AT_HEAD); }
+}
+
 /* ---- step 2 ---- */
 
 static val agent_before(book *k, val row, val ranks, const void *context) {
@@ -59,9 +63,9 @@ static void fill_named(book *k, const message *m, val slot, val displaced, var l
   var rests = variable(load_in(k->qty, slot));
   val shares = min(rests, left);
   if (k->can.agents) {
-    IF_LIKELY(gt(shares, 0)) { trade(k, m, m->side, slot, m->ref, i32(-1), shares); }
+    IF_LIKELY(gt(shares, 0)) { trade(k, m, m->side, slot, m->ref, i32(0), i32(-1), shares); }
   } else {
-    trade(k, m, m->side, slot, m->ref, i32(-1), shares);
+    trade(k, m, m->side, slot, m->ref, i32(0), i32(-1), shares);
   }
   assign(left, sub(left, shares));
   assign(rests, sub(rests, shares));
@@ -69,7 +73,7 @@ static void fill_named(book *k, const message *m, val slot, val displaced, var l
     IF_RARE(gt(displaced, 0)) { assign(rests, displace(k, displaced, value(rests))); }
   }
   IF (eq(rests, 0)) {
-    take_out(k, m->side, slot, m->ref);
+    take_out_named(k, m, slot);
   }
   ELSE { store_in(k->qty, slot, rests); }
 }
@@ -93,10 +97,33 @@ static void look_at_named(book *k, const message *m, named_order x, var agents_b
   val rank = load_in(k->rank, x.slot);
   assign(x.bound, rank_behind(k, key_of(k, rank)));
   assign(agents_bound, rank);
-  IF_RARE(ne(rank, load_in(k->best_rank, m->side))) { count(k, WB_COUNT_NOT_AT_HEAD); }
+  count_unless_best(k, m, rank);
+}
+
+/* It rests at home, is large enough, and no agent is in the way. */
+static void execute_plain(book *k, message *m) {
+  val slot = find(k, m, not_plain_after_all);
+  val rests = load_in(k->qty, slot);
+  val left = sub(rests, m->qty);
+  IF_RARE(lt(left, 0)) { not_plain_after_all(k, m); }
+  if (k->can.agents) {
+    IF_RARE(gt(load_in(k->agents, m->side), 0)) { not_plain_after_all(k, m); }
+  }
+  count_if_plain(k, WB_RECORD_EXECUTE);
+  count_unless_best(k, m, load_in(k->rank, slot));
+  trade(k, m, m->side, slot, m->ref, i32(0), i32(-1), m->qty);
+  IF (eq(left, 0)) {
+    take_out_named(k, m, slot);
+  }
+  ELSE { store_in(k->qty, slot, left); }
+  LEAVE(m->over);
 }
 
 void execute_order(book *k, message *m) {
+  if (k->plain) {
+    execute_plain(k, m);
+    return;
+  }
   named_order x = find_named(k, m);
   var agents_bound = variable(x.bound);
   var displaced = variable(0);

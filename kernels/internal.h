@@ -22,6 +22,9 @@ typedef void trade_function(book *k, const message *m, val side, val slot, val m
 struct book {
   wb_builder *builder;
   wb_book_features can;
+
+  bool plain; /* what is being recorded happens only to plain records: see run.c */
+
   int32_t rows;         /* of a side */
   int32_t summary_rows; /* of a side */
   int32_t capacity;     /* of a side */
@@ -45,6 +48,9 @@ struct book {
   var taken;        /* i32: records that the launch's loop has taken */
   var next_arrival; /* i32 */
   var trades_held;  /* i32 or i64 */
+  /* if has_copies: i32, what the slab has too */
+  bool has_copies;
+  var trading_state, spilled;
 
   /* counters that a launch moves often: how far since its start (i32), or all of it (i64) */
   uint32_t tallied, held; /* bit c: counter c */
@@ -69,6 +75,7 @@ struct message {
   val price, qty, arg; /* of those types that look at them */
   label over;          /* LEAVE(m->over): done with this record */
   label run;           /* LEAVE(m->run): done with this launch */
+  label not_plain;     /* LEAVE(m->not_plain): it must be asked for everything */
 
   /* The order that an ADD, MARKET or AMEND brings. Their functions set it and end, or leave by
    * `over` or `resting`; all others leave by `over`. One piece of code behind the dispatch then lets
@@ -100,8 +107,9 @@ typedef struct pick {
 val row_of_side(book *k, val side, val row);
 val best_key(book *k, val side); /* INT32_MAX if it is empty */
 
-/* The slot of the order `ref` of side `side`, found by its home row and, if that has spilled orders,
- * in the rows behind it. Where there is none, `absent` is recorded, which must leave. */
+/* The slot of the order that the record names, found by its home row and, if that has spilled orders,
+ * in the rows behind it; of a plain record by its home row alone. Where there is none, `absent` is
+ * recorded, which must leave. */
 typedef void absent_function(book *k, const message *m);
 val find(book *k, const message *m, absent_function *absent);
 
@@ -110,10 +118,14 @@ void look_up(book *k, val side, val ref, var lanes, var row);
 /* bool: an order of either side has this reference. */
 val rests_somewhere(book *k, val ref);
 
+val owner_at(book *k, val slot); /* i32 */
+
 /* Takes an order out of the book and repairs the summaries. */
-void take_out(book *k, val side, val slot, val ref);
+void take_out(book *k, val side, val slot, val ref, val owner);
+/* The same for the order that the record names, which was found in `slot`. */
+void take_out_named(book *k, const message *m, val slot);
 /* The same for the side's best order. */
-void take_out_best(book *k, val side, val slot, val ref);
+void take_out_best(book *k, val side, val slot, val ref, val owner);
 
 /* Puts the incoming order to rest behind all others of its price; the capacity rule may refuse it,
  * which leaves m->over. */
@@ -128,6 +140,11 @@ void repair_all(book *k);
 
 /* ---- trades and matching: match.c ---- */
 
+/* The counter of the records of a type. */
+static inline wb_counter counter_of_type(wb_record_type type) {
+  return (wb_counter)(WB_COUNT_TYPE_ADD + type - WB_RECORD_ADD);
+}
+
 void count(book *k, wb_counter counter);
 void count_many(book *k, wb_counter counter, val amount); /* i32 or i64 */
 val counter_value(book *k, wb_counter counter);           /* i64 */
@@ -141,7 +158,8 @@ void close_counters(book *k);
  * `is_best`: the order is known to be the best of its side. */
 void fill(book *k, const message *m, val side, val slot, val taker, var left, bool is_best);
 /* The trade alone: counted and handed out. */
-void trade(book *k, const message *m, val side, val slot, val maker, val taker, val shares);
+void trade(book *k, const message *m, val side, val slot, val maker, val maker_owner, val taker,
+           val shares);
 
 /* Matches the incoming order against the other side, best first. Leaves m->over if nothing is left or
  * self-trade prevention cancels the order; goes on with shares left otherwise. */
@@ -154,11 +172,19 @@ void check_fill_or_kill(book *k, const message *m, val limit); /* a rank */
 
 val is_bad_record(book *k, const message *m, wb_record_type type);
 void refuse(book *k, const message *m, wb_counter counter); /* counts and leaves */
+/* Leaves what is recorded for plain records: nothing has been done for this one yet. */
+void not_plain_after_all(book *k, const message *m);
+/* Behind the last place where it might leave: counts it by its type. */
+void count_if_plain(book *k, wb_record_type type);
+/* Who sent the record, and so who owns the order that it names. */
+val record_owner(book *k, const message *m);
 val is_trading(book *k);
 val has_flag(book *k, const message *m, wb_flag flag);
 bool may_have(const book *k, wb_flag flag);
 bool may_come(const book *k, wb_record_type type);
 bool may_rest_crossed(const book *k); /* some order may rest although it crosses */
+bool may_be_of_agent(const book *k);  /* some record may be an agent's */
+bool may_halt(const book *k);         /* some record may come while the exchange does not trade */
 val crosses(book *k, const message *m, val key);
 
 void add_order(book *k, message *m);

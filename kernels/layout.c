@@ -133,23 +133,23 @@ int64_t *wb_slab_counters_of(const wb_book_layout *layout, void *slab) {
   return wb_slab_at(layout, slab, layout->counters);
 }
 
-/* A multiple of an odd d is what times d's inverse gives a small quotient; the even part of the tick
- * asks for zero bits (Granlund and Montgomery 1994, section 9). */
+/* Whether a number below 2^32 is a multiple of d = odd * 2^zeros: times the inverse of the odd part and
+ * turned right by the zeros it is the quotient if so, and more than any quotient if not (Granlund and
+ * Montgomery 1994, section 9). With q the largest price in ticks, price + q * d is at most 2 * q * d for
+ * prices in range, so that one comparison with 2 * q tells both. */
 void wb_slab_set_tick(const wb_book_layout *layout, void *slab, int32_t tick_size) {
   int32_t *state = wb_slab_state_of(layout, slab);
-  uint32_t odd = (uint32_t)tick_size;
-  uint32_t mask = 0;
-  while ((odd & 1) == 0) {
-    odd >>= 1;
-    mask = mask << 1 | 1;
-  }
+  uint32_t zeros = (uint32_t)__builtin_ctz((uint32_t)tick_size);
+  uint32_t odd = (uint32_t)tick_size >> zeros;
+  uint32_t most = (uint32_t)WB_PRICE_LIMIT / (uint32_t)tick_size;
   /* Newton: each round doubles the number of right low bits, from 3 */
   uint32_t inverse = odd;
   for (int i = 0; i < 4; i++) inverse *= 2 - odd * inverse;
   state[WB_CELL_TICK] = tick_size;
   state[WB_CELL_TICK_INVERSE] = (int32_t)inverse;
-  state[WB_CELL_TICK_LIMIT] = (int32_t)(UINT32_MAX / odd);
-  state[WB_CELL_TICK_MASK] = (int32_t)mask;
+  state[WB_CELL_TICK_SKIP] = (int32_t)(most * (uint32_t)tick_size * inverse);
+  state[WB_CELL_TICK_ZEROS] = (int32_t)zeros;
+  state[WB_CELL_TICK_LIMIT] = (int32_t)(2 * most);
 }
 
 void wb_slab_init(const wb_book_layout *layout, void *slab, const wb_book_rules *rules) {

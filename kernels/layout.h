@@ -58,15 +58,17 @@ typedef enum wb_slab_head {
   WB_HEAD_COUNT = 8
 } wb_slab_head;
 
-/* Elements of state[]. The last three are made from the tick: see wb_slab_set_tick. */
+/* Elements of state[]. Four are made from the tick, see wb_slab_set_tick, and lie in 16 bytes. */
 typedef enum wb_slab_cell {
   WB_CELL_NEXT_ARRIVAL,
   WB_CELL_TRADING_STATE, /* wb_trading_state */
   WB_CELL_STATUS,        /* WB_STATUS_BIT bits, brought up to date at the end of a launch */
   WB_CELL_TICK,          /* price units */
   WB_CELL_TICK_INVERSE,  /* of the tick's odd part, modulo 2^32 */
-  WB_CELL_TICK_LIMIT,    /* the largest u32 quotient by the odd part */
-  WB_CELL_TICK_MASK,     /* the bits that must be 0 for the even part */
+  WB_CELL_TICK_SKIP,     /* the inverse times the largest price */
+  WB_CELL_TICK_ZEROS,    /* low zero bits of the tick */
+  WB_CELL_TICK_LIMIT,    /* prices that are multiples of the tick, less 1 */
+  WB_CELL_SPILLED,       /* orders of both sides that rest elsewhere than in their home row */
   WB_CELL_COUNT = 16
 } wb_slab_cell;
 

@@ -103,8 +103,9 @@ static void count_notional(book *k, val price, val shares) {
 /* The last word of a trade: shares, then both owners with their bits. */
 static val shares_and_owners(book *k, const message *m, val side, val maker_owner, val shares) {
   val maker = bit_or(maker_owner, shl(side, 15));
-  val taker = bit_and(shr(m->kind, 10), 1 << 15); /* EDGE is bit 1 of the upper byte */
-  if (k->can.agents) taker = bit_or(taker, m->owner);
+  val taker = i32(0);
+  if (may_have(k, WB_FLAG_EDGE)) taker = bit_and(shr(m->kind, 10), 1 << 15); /* its bit 25 */
+  if (may_be_of_agent(k)) taker = bit_or(taker, m->owner);
   return bit_or(u64(shares), shl(u64(bit_or(maker, shl(taker, 16))), 32));
 }
 
@@ -122,34 +123,34 @@ static void write_trade(book *k, const message *m, val side, val maker_owner, va
   ELSE { count(k, WB_COUNT_TRADES_LOST); }
 }
 
-void trade(book *k, const message *m, val side, val slot, val maker, val taker, val shares) {
+void trade(book *k, const message *m, val side, val slot, val maker, val maker_owner, val taker,
+           val shares) {
   val price = price_at(k, side, key_of(k, load_in(k->rank, slot)));
   count(k, WB_COUNT_TRADES);
   count_many(k, WB_COUNT_VOLUME, shares);
   count_notional(k, price, shares);
   if (k->on_trade != NULL) k->on_trade(k, m, side, slot, maker, price, shares);
   if (k->can.trades == WB_TRADES_NONE) return;
-  val maker_owner = k->can.agents ? load_in(k->owner, slot) : i32(0);
   if (k->can.trades == WB_TRADES_ALL) {
     write_trade(k, m, side, maker_owner, maker, taker, price, shares);
   } else if (k->can.agents) {
-    IF_RARE(ne(bit_or(maker_owner, m->owner), 0)) {
-      write_trade(k, m, side, maker_owner, maker, taker, price, shares);
-    }
+    val owners = may_be_of_agent(k) ? bit_or(maker_owner, m->owner) : maker_owner;
+    IF_RARE(ne(owners, 0)) { write_trade(k, m, side, maker_owner, maker, taker, price, shares); }
   }
 }
 
 void fill(book *k, const message *m, val side, val slot, val taker, var left, bool is_best) {
   val rests = load_in(k->qty, slot);
   val maker = load_in(k->ref, slot);
+  val owner = owner_at(k, slot);
   val shares = min(rests, left);
-  trade(k, m, side, slot, maker, taker, shares);
+  trade(k, m, side, slot, maker, owner, taker, shares);
   assign(left, sub(left, shares));
   IF (eq(shares, rests)) {
     if (is_best) {
-      take_out_best(k, side, slot, maker);
+      take_out_best(k, side, slot, maker, owner);
     } else {
-      take_out(k, side, slot, maker);
+      take_out(k, side, slot, maker, owner);
     }
   }
   ELSE { store_in(k->qty, slot, sub(rests, shares)); }
@@ -168,17 +169,17 @@ static void prevent_self_trade(book *k, const message *m, val slot) {
     val less = min(rests, m->left);
     assign(m->left, sub(m->left, less));
     IF (eq(less, rests)) {
-      take_out_best(k, m->other, slot, load_in(k->ref, slot));
+      take_out_best(k, m->other, slot, load_in(k->ref, slot), m->owner);
     }
     ELSE { store_in(k->qty, slot, sub(rests, less)); }
   } else {
-    take_out_best(k, m->other, slot, load_in(k->ref, slot));
+    take_out_best(k, m->other, slot, load_in(k->ref, slot), m->owner);
     if (mode == WB_SELF_TRADE_CANCEL_BOTH) LEAVE(m->over);
   }
 }
 
 static bool prevents_self_trades(const book *k) {
-  return k->can.agents && k->can.self_trade != WB_SELF_TRADE_OFF;
+  return may_be_of_agent(k) && k->can.self_trade != WB_SELF_TRADE_OFF;
 }
 
 static val is_own(book *k, const message *m, val owner) {
@@ -201,12 +202,8 @@ void match(book *k, const message *m) {
   IF (le(best_key(k, m->other), m->limit)) {
     LOOP(crossing) {
       match_best(k, m);
-      IF (eq(m->left, 0)) {
-        LEAVE(m->over);
-      }
-      IF (gt(best_key(k, m->other), m->limit)) {
-        LEAVE(crossing);
-      }
+      IF_LIKELY(eq(m->left, 0)) { LEAVE(m->over); }
+      IF_LIKELY(gt(best_key(k, m->other), m->limit)) { LEAVE(crossing); }
     }
   }
 }

@@ -9,11 +9,28 @@ void refuse(book *k, const message *m, wb_counter counter) {
   LEAVE(m->over);
 }
 
+void not_plain_after_all(book *k, const message *m) {
+  (void)k;
+  LEAVE(m->not_plain);
+}
+
+void count_if_plain(book *k, wb_record_type type) {
+  if (k->plain) count(k, counter_of_type(type));
+}
+
 bool may_come(const book *k, wb_record_type type) { return (k->can.types >> type & 1) != 0; }
 
-bool may_rest_crossed(const book *k) { return k->can.states || may_have(k, WB_FLAG_NO_MATCH); }
+bool may_rest_crossed(const book *k) { return may_halt(k) || may_have(k, WB_FLAG_NO_MATCH); }
 
-bool may_have(const book *k, wb_flag flag) { return (k->can.flags & (uint32_t)flag) != 0; }
+bool may_be_of_agent(const book *k) { return k->can.agents && !k->plain; }
+
+bool may_halt(const book *k) { return k->can.states && !k->plain; }
+
+static uint32_t flags_that_may_come(const book *k) {
+  return k->plain ? k->can.flags & (WB_FLAG_SIDE | WB_FLAG_ROW_END) : k->can.flags;
+}
+
+bool may_have(const book *k, wb_flag flag) { return (flags_that_may_come(k) & flag) != 0; }
 
 val has_flag(book *k, const message *m, wb_flag flag) {
   return ne(bit_and(m->flags, (int)flag), 0);
@@ -52,13 +69,13 @@ static val has_bad_ref(book *k, const message *m) {
   return ne(shr(m->ref, 30), choose(eq(m->owner, 0), 0, 1));
 }
 
+/* Out of range or no multiple of the tick: see wb_slab_set_tick. */
 static val has_bad_price(book *k, const message *m) {
-  val out_of_range = ugt(add(m->price, WB_PRICE_LIMIT), (int32_t)(2u * WB_PRICE_LIMIT));
-  val size = absolute(m->price);
-  val quotient = mul(size, load_in(k->state, WB_CELL_TICK_INVERSE));
-  val odd_part = ugt(quotient, load_in(k->state, WB_CELL_TICK_LIMIT));
-  val even_part = ne(bit_and(size, load_in(k->state, WB_CELL_TICK_MASK)), 0);
-  return either(out_of_range, either(odd_part, even_part));
+  val product = mul(m->price, load_in(k->state, WB_CELL_TICK_INVERSE));
+  val skipped = add(product, load_in(k->state, WB_CELL_TICK_SKIP));
+  val zeros = load_in(k->state, WB_CELL_TICK_ZEROS);
+  val turned = bit_or(shr(skipped, bit_and(zeros, 31)), shl(skipped, bit_and(neg(zeros), 31)));
+  return ugt(turned, load_in(k->state, WB_CELL_TICK_LIMIT));
 }
 
 /* Everything that can be wrong with a record of this type. */
@@ -75,7 +92,9 @@ static val has_fault_or_is_plain(book *k, const message *m, wb_record_type type)
   val special = bit_and(m->kind, (int32_t)(0xffffu | (uint32_t)SPECIAL_FLAGS << 24));
   var bad = variable(ne(i32(0), 0));
   if (type <= WB_RECORD_EXECUTE) assign(bad, ne(shr(m->ref, 30), 0));
-  IF_RARE(ne(special, 0)) { assign(bad, has_fault(k, m, type)); }
+  if (!k->plain) {
+    IF_RARE(ne(special, 0)) { assign(bad, has_fault(k, m, type)); }
+  }
   return value(bad);
 }
 
@@ -93,8 +112,10 @@ val is_bad_record(book *k, const message *m, wb_record_type type) {
 
 /* ---- named orders ---- */
 
+val record_owner(book *k, const message *m) { return may_be_of_agent(k) ? m->owner : i32(0); }
+
 static void count_absent(book *k, const message *m) {
-  if (k->can.agents) {
+  if (may_be_of_agent(k)) {
     IF (eq(m->owner, 0)) {
       count(k, WB_COUNT_ORPHAN);
     }
@@ -107,13 +128,19 @@ static void count_absent(book *k, const message *m) {
 
 /* An ADD must not bear the reference of an order that rests, on either side. */
 static void refuse_duplicate(book *k, const message *m) {
-  IF_RARE(rests_somewhere(k, m->ref)) { refuse(k, m, WB_COUNT_DUPLICATE_REF); }
+  IF_RARE(rests_somewhere(k, m->ref)) {
+    if (k->plain) {
+      not_plain_after_all(k, m);
+    } else {
+      refuse(k, m, WB_COUNT_DUPLICATE_REF);
+    }
+  }
 }
 
 static void check_duplicate(book *k, const message *m) {
   if (!k->can.unique_refs) {
     refuse_duplicate(k, m);
-  } else if (k->can.agents) {
+  } else if (may_be_of_agent(k)) {
     IF_RARE(ne(m->owner, 0)) { refuse_duplicate(k, m); }
   }
 }
@@ -189,10 +216,11 @@ static void add_special(book *k, message *m, val key, val limit) {
 
 void add_order(book *k, message *m) {
   check_duplicate(k, m);
+  count_if_plain(k, WB_RECORD_ADD);
   val key = key_at(k, m->side, m->price);
   val limit = limit_against(k, key);
   bring(k, m, key, limit);
-  if (k->can.states) {
+  if (may_halt(k)) {
     IF_RARE(not_(is_trading(k))) {
       if (some_drop(k)) {
         IF (takes_or_drops(k, m)) {
@@ -202,7 +230,7 @@ void add_order(book *k, message *m) {
       rest_as_it_is(k, m);
     }
   }
-  if ((k->can.flags & SPECIAL_FLAGS) != 0) {
+  if ((flags_that_may_come(k) & SPECIAL_FLAGS) != 0) {
     IF_RARE(ne(bit_and(m->flags, SPECIAL_FLAGS), 0)) { add_special(k, m, key, limit); }
   }
 }
@@ -219,17 +247,19 @@ void market_order(book *k, message *m) {
 
 void reduce_order(book *k, message *m) {
   val slot = find(k, m, count_absent);
+  count_if_plain(k, WB_RECORD_REDUCE);
   val left = sub(load_in(k->qty, slot), m->qty);
   IF (gt(left, 0)) {
     store_in(k->qty, slot, left);
   }
-  ELSE { take_out(k, m->side, slot, m->ref); }
+  ELSE { take_out_named(k, m, slot); }
   LEAVE(m->over);
 }
 
 void delete_order(book *k, message *m) {
   val slot = find(k, m, count_absent);
-  take_out(k, m->side, slot, m->ref);
+  count_if_plain(k, WB_RECORD_DELETE);
+  take_out_named(k, m, slot);
   LEAVE(m->over);
 }
 
@@ -248,7 +278,7 @@ void amend_order(book *k, message *m) {
     if (k->can.states) refused = both(refused, is_trading(k));
     IF_RARE(refused) { refuse(k, m, WB_COUNT_REJECTED); }
   }
-  take_out(k, m->side, slot, m->ref);
+  take_out_named(k, m, slot);
   bring(k, m, key, limit_against(k, key));
   if (k->can.states) {
     IF_RARE(not_(is_trading(k))) { rest_as_it_is(k, m); }
@@ -267,5 +297,6 @@ void count_note(book *k, message *m) {
 
 void set_state(book *k, message *m) {
   store_in(k->state, WB_CELL_TRADING_STATE, m->arg);
+  if (k->has_copies) assign(k->trading_state, m->arg);
   LEAVE(m->over);
 }

@@ -1,5 +1,10 @@
 /* The message loop: one dispatch, each message type its own function.
  *
+ * Nearly all records are *plain*: history's, of a common type, without a special flag, while the exchange
+ * trades. The common types are recorded twice: one test at the start of a record does for all that a plain
+ * one need not be asked, and what turns out to be unusual - a bad field, an order that is not in its home
+ * row - before anything was done goes the way of all others.
+ *
  * What every message needs - the cursor, the next arrival, the number of trades held - stays in
  * variables for a launch and is written back at its end, so where launches are cut shows nowhere. */
 #include "kernels/internal.h"
@@ -49,8 +54,10 @@ void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout) {
 /* ---- reading a record: eight words of 32 bits, see wb_record ---- */
 
 enum { WORD_REF = 2, WORD_PRICE = 3, WORD_QTY = 4, WORD_ARG = 5, WORD_KIND = 7, RECORD_WORDS };
-/* the type in that last word */
+/* the type in that last word, and what a plain record has none of: an owner, flags but two */
 enum { TYPE_ONE = 1 << 16, TYPE_MASK = 0xff * TYPE_ONE };
+static const uint32_t not_plain = 0xffffu | (0xffu & ~(uint32_t)(WB_FLAG_SIDE | WB_FLAG_ROW_END))
+                                                << 24;
 
 static val word_of(book *k, const message *m, int word) {
   return load_in(k->words, add(m->first_word, add(m->words, word)));
@@ -75,7 +82,6 @@ void split_kind(book *k, message *m) {
 
 static void read_words(book *k, message *m) {
   m->kind = word_of(k, m, WORD_KIND);
-  split_kind(k, m);
   m->ref = word_of(k, m, WORD_REF);
   m->price = word_of(k, m, WORD_PRICE);
   m->qty = word_of(k, m, WORD_QTY);
@@ -88,6 +94,7 @@ message read_message(book *k) {
   m.first_word = i64(0);
   m.words = mul(m.at, RECORD_WORDS);
   read_words(k, &m);
+  split_kind(k, &m);
   return m;
 }
 
@@ -112,38 +119,63 @@ static void stop(book *k, const message *m) {
   LEAVE(m->run);
 }
 
+static void refuse_bad(book *k, const message *m, wb_record_type type) {
+  IF_RARE(is_bad_record(k, m, type)) {
+    if (k->plain) {
+      LEAVE(m->not_plain);
+    } else {
+      refuse(k, m, WB_COUNT_BAD_RECORD);
+    }
+  }
+}
+
 static void take_record(book *k, message *m, int handler) {
   wb_record_type type = handlers[handler].type;
-  if (k->can.bad_records) {
-    IF_RARE(is_bad_record(k, m, type)) { refuse(k, m, WB_COUNT_BAD_RECORD); }
-  }
+  if (k->can.bad_records) refuse_bad(k, m, type);
   if (!may_come(k, type)) {
     stop(k, m);
     return;
   }
-  count(k, (wb_counter)(WB_COUNT_TYPE_ADD + type - WB_RECORD_ADD));
+  if (!k->plain) count(k, counter_of_type(type));
   if (may_have(k, WB_FLAG_EDGE)) {
     IF_RARE(has_flag(k, m, WB_FLAG_EDGE)) { count(k, WB_COUNT_EDGE_RECORDS); }
   }
   handlers[handler].handle(k, m);
 }
 
-static void dispatch(book *k, message *m) {
+/* An EXECUTE of the aggressive policy matches like an order. */
+static bool may_be_plain(const book *k, wb_record_type type) {
+  if (!may_come(k, type)) return false;
+  return type != WB_RECORD_EXECUTE || k->can.execute_policy != WB_EXECUTE_AGGRESSIVE;
+}
+
+/* Of the first `count` handlers the one for the record, or `other`. */
+typedef void other_function(book *k, const message *m);
+
+static void dispatch(book *k, message *m, int count, other_function *other) {
   SWITCH (bit_and(m->kind, TYPE_MASK)) {
-    for (int h = 0; h < HANDLERS; h++) {
+    for (int h = 0; h < count; h++) {
       wb_record_type type = handlers[h].type;
+      if (k->plain && !may_be_plain(k, type)) continue;
       if (!k->can.bad_records && !may_come(k, type)) continue;
       wb_hint hint = h < LIKELY_HANDLERS ? WB_HINT_LIKELY : WB_HINT_NONE;
       WB_CASE(type * TYPE_ONE, hint) { take_record(k, m, h); }
     }
-    DEFAULT {
-      if (k->can.bad_records) {
-        refuse(k, m, WB_COUNT_BAD_RECORD);
-      } else {
-        stop(k, m);
-      }
-    }
+    DEFAULT { other(k, m); }
   }
+}
+
+static void no_type(book *k, const message *m) {
+  if (k->can.bad_records) {
+    refuse(k, m, WB_COUNT_BAD_RECORD);
+  } else {
+    stop(k, m);
+  }
+}
+
+static void not_common(book *k, const message *m) {
+  (void)k;
+  LEAVE(m->not_plain);
 }
 
 static void write_row(book *k) {
@@ -158,7 +190,11 @@ static void write_row(book *k) {
 static void take_and_rest(book *k, message *m) {
   BLOCK(resting) {
     m->resting = resting;
-    dispatch(k, m);
+    if (k->plain) {
+      dispatch(k, m, HOT_HANDLERS, not_common);
+    } else {
+      dispatch(k, m, HANDLERS, no_type);
+    }
     match(k, m);
     IF_RARE(m->drops) { LEAVE(m->over); }
   }
@@ -177,6 +213,34 @@ void apply_message(book *k, message *m) {
   apply_numbered(k, m);
 }
 
+/* Whether flags, owners or the trading state may make a record special. */
+static bool may_be_special(const book *k) {
+  return k->can.bad_records || k->can.agents || k->can.states ||
+         (k->can.flags & ~(uint32_t)(WB_FLAG_SIDE | WB_FLAG_ROW_END)) != 0;
+}
+
+static void take_if_plain(book *k, message *m) {
+  k->plain = true;
+  split_kind(k, m);
+  take_and_rest(k, m);
+  k->plain = false;
+  LEAVE(m->over);
+}
+
+/* Takes the record and leaves it if it is plain. */
+static void try_plain(book *k, message *m) {
+  BLOCK(not_plain_one) {
+    m->not_plain = not_plain_one;
+    if (may_be_special(k)) {
+      val special = bit_and(m->kind, (int32_t)not_plain);
+      IF_LIKELY(eq(bit_or(special, k->trading_state), 0)) { take_if_plain(k, m); }
+    } else {
+      take_if_plain(k, m);
+    }
+  }
+  split_kind(k, m);
+}
+
 void apply_numbered(book *k, message *m) {
   m->key = variable(0);
   m->left = variable(0);
@@ -185,6 +249,7 @@ void apply_numbered(book *k, message *m) {
   m->may_cross = variable(ne(i32(0), 0));
   BLOCK(over) {
     m->over = over;
+    if (k->has_copies) try_plain(k, m);
     take_and_rest(k, m);
   }
 }
@@ -194,7 +259,7 @@ static void one_record(book *k, label run, val first_word, val before) {
   m.run = run;
   apply_numbered(k, &m);
   if (k->can.rows && may_have(k, WB_FLAG_ROW_END)) {
-    IF (has_flag(k, &m, WB_FLAG_ROW_END)) {
+    IF (ne(bit_and(m.kind, WB_FLAG_ROW_END << 24), 0)) {
       write_row(k);
     }
   }
@@ -252,7 +317,7 @@ static void open_hot_counters(book *k) {
   uint32_t tallied = 1u << WB_COUNT_TRADES;
   for (int h = 0; h < HOT_HANDLERS; h++) {
     if (may_come(k, handlers[h].type)) {
-      tallied |= 1u << (WB_COUNT_TYPE_ADD + handlers[h].type - WB_RECORD_ADD);
+      tallied |= 1u << counter_of_type(handlers[h].type);
     }
   }
   open_counters(k, tallied, 0);
@@ -273,12 +338,19 @@ static void take_records(book *k, val first, val records) {
   }
 }
 
+static void open_copies(book *k) {
+  k->has_copies = true;
+  k->trading_state = variable(load_in(k->state, WB_CELL_TRADING_STATE));
+  k->spilled = variable(load_in(k->state, WB_CELL_SPILLED));
+}
+
 static void run_book(book *k) {
   val first = load_in(k->head, WB_HEAD_CURSOR);
   val records = i32(min(records_to_take(k, first), i64(INT32_MAX)));
   k->taken = variable(0);
   k->next_arrival = variable(load_in(k->state, WB_CELL_NEXT_ARRIVAL));
   k->trades_held = variable(i32(load_in(k->head, WB_HEAD_TRADES)));
+  open_copies(k);
   open_hot_counters(k);
   take_records(k, first, records);
   close_counters(k);

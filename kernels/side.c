@@ -36,16 +36,21 @@ static val row_behind(book *k, val side, val row, val steps) {
   return row_of_side(k, side, bit_and(add(row, steps), k->rows - 1));
 }
 
-static val slot_at(book *k, val row, val lane) {
-  return add(mul(row, WB_WIDTH), bit_and(lane, WB_WIDTH - 1));
-}
+static val slot_at(book *k, val row, val lane) { return add(mul(row, WB_WIDTH), lane); }
 
 static val summary_of(book *k, val side, val row) {
   if (k->summary_rows == k->rows) return value(row);
   return add(row, mul(side, k->summary_rows - k->rows));
 }
 
+/* The lowest of some lanes, of which there is at least one. */
+static val lowest(book *k, val lanes) { return known(ctz(lanes), 0, WB_WIDTH - 1); }
+
 /* ---- finding ---- */
+
+static val has_spilled(book *k) {
+  return gt(k->has_copies ? value(k->spilled) : load_in(k->state, WB_CELL_SPILLED), 0);
+}
 
 static val lanes_with_ref(book *k, val row, val ref) {
   return ballot(eq(load_row_in(k->ref, row), ref));
@@ -80,16 +85,26 @@ val rests_somewhere(book *k, val ref) {
   val at_home = either(eq(load_row_in(k->ref, bids), ref), eq(load_row_in(k->ref, asks), ref));
   var found = variable(any(at_home));
   if (k->rows > 1) {
-    IF_RARE(gt(add(load_in(k->spill, bids), load_in(k->spill, asks)), 0)) {
-      FOR (row, 0, 2 * k->rows) {
-        assign(found, either(found, any(eq(load_row_in(k->ref, row), ref))));
+    IF_RARE(has_spilled(k)) {
+      IF (gt(add(load_in(k->spill, bids), load_in(k->spill, asks)), 0)) {
+        FOR (row, 0, 2 * k->rows) {
+          assign(found, either(found, any(eq(load_row_in(k->ref, row), ref))));
+        }
       }
     }
   }
   return value(found);
 }
 
+static val find_at_home(book *k, const message *m) {
+  val home = home_row(k, m->side, m->ref);
+  val lanes = lanes_with_ref(k, home, m->ref);
+  IF_RARE(eq(lanes, 0)) { not_plain_after_all(k, m); }
+  return slot_at(k, home, lowest(k, lanes));
+}
+
 val find(book *k, const message *m, absent_function *absent) {
+  if (k->plain) return find_at_home(k, m);
   val home = home_row(k, m->side, m->ref);
   val here = lanes_with_ref(k, home, m->ref);
   var lanes = variable(here);
@@ -101,9 +116,9 @@ val find(book *k, const message *m, absent_function *absent) {
       absent(k, m);
     }
   }
-  val slot = slot_at(k, value(row), ctz(lanes));
+  val slot = slot_at(k, value(row), lowest(k, value(lanes)));
   /* history's references are its own, an agent may name another's */
-  if (k->can.agents) {
+  if (may_be_of_agent(k)) {
     IF_RARE(ne(m->owner, 0)) {
       IF (ne(load_in(k->owner, slot), m->owner)) {
         absent(k, m);
@@ -121,7 +136,7 @@ typedef struct best_lanes {
 
 static pick best_lane(book *k, best_lanes best) {
   val rank = reduce_min(best.ranks);
-  val lane = first_lane(eq(best.ranks, rank));
+  val lane = lowest(k, ballot(eq(best.ranks, rank)));
   return (pick){rank, slot_at(k, extract(best.rows, lane), lane)};
 }
 
@@ -187,7 +202,7 @@ static pick best_row_by_lanes(book *k, val side) {
     rows = choose(better, row, rows);
   }
   val rank = reduce_min(ranks);
-  val lane = first_lane(eq(ranks, rank));
+  val lane = lowest(k, ballot(eq(ranks, rank)));
   val summary = slot_at(k, rows_of_lanes == 1 ? first : extract(rows, lane), lane);
   return (pick){rank, load_in(k->row_slot, summary)};
 }
@@ -204,7 +219,7 @@ static void repair_row(book *k, val side, val row) {
   val best = reduce_min(ranks);
   val summary = summary_of(k, side, row);
   store_in(k->row_rank, summary, best);
-  store_in(k->row_slot, summary, slot_at(k, row, first_lane(eq(ranks, best))));
+  store_in(k->row_slot, summary, slot_at(k, row, lowest(k, ballot(eq(ranks, best)))));
 }
 
 void repair_all(book *k) {
@@ -218,27 +233,34 @@ void repair_all(book *k) {
 
 /* ---- taking out ---- */
 
-static val empty_slot(book *k, val side, val slot, val row, val ref) {
+val owner_at(book *k, val slot) { return k->can.agents ? load_in(k->owner, slot) : i32(0); }
+
+static void add_spilled(book *k, val home, int32_t change) {
+  add_to_in(k->spill, home, change);
+  add_to_in(k->state, WB_CELL_SPILLED, change);
+  if (k->has_copies) assign(k->spilled, add(k->spilled, change));
+}
+
+static void leave_home(book *k, val side, val row, val ref) {
+  val home = home_row(k, side, ref);
+  IF_RARE(ne(home, row)) { add_spilled(k, home, -1); }
+}
+
+static void empty_slot(book *k, val side, val slot, val row, val owner) {
   store_in(k->rank, slot, WB_RANK_NONE);
   store_in(k->ref, slot, -1);
   val bit = shl(1, bit_and(slot, WB_WIDTH - 1));
   store_in(k->used, row, bit_and(load_in(k->used, row), bit_not(bit)));
   if (k->can.agents) {
-    IF_RARE(ne(load_in(k->owner, slot), 0)) {
+    IF_RARE(ne(owner, 0)) {
       store_in(k->owner, slot, 0);
       add_to_in(k->agents, side, -1);
     }
   }
-  if (k->rows > 1) {
-    val home = home_row(k, side, ref);
-    IF_RARE(ne(home, row)) { add_to_in(k->spill, home, -1); }
-  }
-  return row;
 }
 
-void take_out(book *k, val side, val slot, val ref) {
-  val row = shr(slot, 5);
-  empty_slot(k, side, slot, row, ref);
+static void take_from_row(book *k, val side, val slot, val row, val owner) {
+  empty_slot(k, side, slot, row, owner);
   IF_RARE(eq(slot, load_in(k->row_slot, summary_of(k, side, row)))) {
     val was_best = eq(slot, load_in(k->best_slot, side));
     repair_row(k, side, row);
@@ -248,9 +270,30 @@ void take_out(book *k, val side, val slot, val ref) {
   }
 }
 
-void take_out_best(book *k, val side, val slot, val ref) {
+void take_out(book *k, val side, val slot, val ref, val owner) {
   val row = shr(slot, 5);
-  empty_slot(k, side, slot, row, ref);
+  if (k->rows > 1) leave_home(k, side, row, ref);
+  take_from_row(k, side, slot, row, owner);
+}
+
+void take_out_named(book *k, const message *m, val slot) {
+  if (k->plain) {
+    take_from_row(k, m->side, slot, shr(slot, 5), i32(0));
+  } else {
+    take_out(k, m->side, slot, m->ref, record_owner(k, m));
+  }
+}
+
+void take_out_best(book *k, val side, val slot, val ref, val owner) {
+  val row = shr(slot, 5);
+  if (k->rows > 1) {
+    if (k->has_copies) {
+      IF_RARE(has_spilled(k)) { leave_home(k, side, row, ref); }
+    } else {
+      leave_home(k, side, row, ref);
+    }
+  }
+  empty_slot(k, side, slot, row, owner);
   repair_row(k, side, row);
   repair_side(k, side);
 }
@@ -267,7 +310,7 @@ static void make_room(book *k, const message *m, val key, var row, var used) {
   IF (ge(key, key_of(k, worst.rank))) {
     refuse(k, m, WB_COUNT_BOOK_FULL);
   }
-  take_out(k, m->side, worst.slot, load_in(k->ref, worst.slot));
+  take_out(k, m->side, worst.slot, load_in(k->ref, worst.slot), owner_at(k, worst.slot));
   count(k, WB_COUNT_EVICTED);
   assign(row, shr(worst.slot, 5));
   assign(used, bit_not(shl(1, bit_and(worst.slot, WB_WIDTH - 1))));
@@ -291,7 +334,7 @@ static void find_room(book *k, const message *m, val home, val key, var row, var
   }
   if (k->rows > 1) {
     IF (ne(row, home)) {
-      add_to_in(k->spill, home, 1);
+      add_spilled(k, home, 1);
     }
   }
 }
@@ -309,21 +352,16 @@ static void enter_summaries(book *k, val side, val row, val slot, val key, val r
   }
 }
 
-void rest(book *k, const message *m, val key, val qty) {
-  val home = home_row(k, m->side, m->ref);
-  var row = variable(home);
-  var used = variable(load_in(k->used, home));
-  IF_RARE(eq(used, -1)) { find_room(k, m, home, key, row, used); }
-
-  val at = value(row), lanes = value(used);
-  val slot = add(mul(at, WB_WIDTH), known(ctz(bit_not(lanes)), 0, WB_WIDTH - 1));
+/* Puts the order into the lowest free slot of a row; `lanes`: the used ones. */
+static void enter(book *k, const message *m, val key, val qty, val at, val lanes) {
+  val slot = slot_at(k, at, lowest(k, bit_not(lanes)));
   val arrival = value(k->next_arrival);
   val rank = rank_of(k, key, arrival);
   store_in(k->rank, slot, rank);
   store_in(k->ref, slot, m->ref);
   store_in(k->qty, slot, qty);
   store_in(k->used, at, bit_or(lanes, add(lanes, 1))); /* the lowest 0 becomes 1 */
-  if (k->can.agents) {
+  if (may_be_of_agent(k)) {
     IF_RARE(ne(m->owner, 0)) {
       store_in(k->owner, slot, m->owner);
       add_to_in(k->agents, m->side, 1);
@@ -331,4 +369,22 @@ void rest(book *k, const message *m, val key, val qty) {
   }
   enter_summaries(k, m->side, at, slot, key, rank);
   assign(k->next_arrival, add(arrival, 1));
+}
+
+void rest(book *k, const message *m, val key, val qty) {
+  val home = home_row(k, m->side, m->ref);
+  val lanes = load_in(k->used, home);
+  var row = variable(home);
+  var used = variable(lanes);
+  if (k->plain) {
+    /* apart, so that of the usual way it is known where it goes */
+    IF_RARE(eq(lanes, -1)) {
+      find_room(k, m, home, key, row, used);
+      enter(k, m, key, qty, value(row), value(used));
+    }
+    ELSE { enter(k, m, key, qty, home, lanes); }
+  } else {
+    IF_RARE(eq(lanes, -1)) { find_room(k, m, home, key, row, used); }
+    enter(k, m, key, qty, value(row), value(used));
+  }
 }

@@ -131,7 +131,10 @@ static void put(const slab_view *v, const wb_order *o, int32_t slot) {
   v->qty[slot] = o->qty;
   v->owner[slot] = o->owner;
   v->used[row] = (int32_t)((uint32_t)v->used[row] | 1u << (slot % WB_WIDTH));
-  if (row != home) v->spill[home]++;
+  if (row != home) {
+    v->spill[home]++;
+    v->state[WB_CELL_SPILLED]++;
+  }
   if (o->owner != 0) v->agents[side]++;
   if (rank < v->row_rank[summary]) {
     v->row_rank[summary] = rank;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATE_VERSION = 1 };
+enum { STATE_VERSION = 2 };
 
 static const char state_magic[8] = {'W', 'B', 'S', 'T', 'A', 'T', 'E', '\0'};
 

@@ -129,33 +129,42 @@ Test(orders, that_cannot_rest_are_named) {
 
 /* ---- ticks: what the kernels divide by must be right for any ---- */
 
-static bool divides(const int32_t *state, int32_t price) {
-  uint32_t size = price < 0 ? 0u - (uint32_t)price : (uint32_t)price;
-  return size * (uint32_t)state[WB_CELL_TICK_INVERSE] <= (uint32_t)state[WB_CELL_TICK_LIMIT] &&
-         (size & (uint32_t)state[WB_CELL_TICK_MASK]) == 0;
+static bool is_price(const int32_t *state, int32_t price) {
+  uint32_t x = (uint32_t)price * (uint32_t)state[WB_CELL_TICK_INVERSE];
+  x += (uint32_t)state[WB_CELL_TICK_SKIP];
+  int32_t zeros = state[WB_CELL_TICK_ZEROS];
+  x = x >> zeros | x << (-zeros & 31);
+  return x <= (uint32_t)state[WB_CELL_TICK_LIMIT];
+}
+
+static bool is_multiple_in_range(int32_t price, int32_t tick) {
+  return price >= -WB_PRICE_LIMIT && price <= WB_PRICE_LIMIT && price % tick == 0;
 }
 
 Test(tick, multiples_are_told_from_others) {
   holder h = empty(32);
   const int32_t ticks[] = {1, 2, 3, 5, 7, 96, 100, 1 << 20, 3 << 28, 1 << 30, INT32_MAX};
-  const int32_t prices[] = {0,          1,
-                            2,          3,
-                            95,         96,
-                            97,         100,
-                            300,        -300,
-                            1 << 20,    1 << 30,
-                            -(1 << 30), (1 << 30) - 1,
-                            1073741800, -1073741825 + 1};
+  const int32_t prices[] = {0,           1,
+                            2,           3,
+                            95,          96,
+                            97,          100,
+                            300,         -300,
+                            1 << 20,     1 << 30,
+                            -(1 << 30),  (1 << 30) - 1,
+                            1073741800,  -1073741825 + 1,
+                            -1073741825, (1 << 30) + 1,
+                            INT32_MAX,   INT32_MIN};
   for (size_t t = 0; t < sizeof ticks / sizeof ticks[0]; t++) {
     wb_slab_set_tick(h.layout, h.slab, ticks[t]);
     const int32_t *state = wb_slab_state_of(h.layout, h.slab);
     for (size_t p = 0; p < sizeof prices / sizeof prices[0]; p++) {
-      cr_assert_eq(divides(state, prices[p]), prices[p] % ticks[t] == 0, "%d / %d", prices[p],
-                   ticks[t]);
+      cr_assert_eq(is_price(state, prices[p]), is_multiple_in_range(prices[p], ticks[t]), "%d / %d",
+                   prices[p], ticks[t]);
     }
-    for (uint32_t x = 1; x < 3000000000u; x += 7919 * 131) {
-      int32_t price = (int32_t)(x % (1u << 31)) - (1 << 30);
-      cr_assert_eq(divides(state, price), price % ticks[t] == 0, "%d / %d", price, ticks[t]);
+    for (uint32_t x = 1; x < 4290000000u; x += 7919 * 131) {
+      int32_t price = (int32_t)(x - (1u << 31));
+      cr_assert_eq(is_price(state, price), is_multiple_in_range(price, ticks[t]), "%d / %d", price,
+                   ticks[t]);
     }
   }
   drop(&h);
