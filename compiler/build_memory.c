@@ -44,6 +44,7 @@ wb_array wb_build_buffer(wb_builder *b, wb_site site, const char *name, wb_eleme
                       .writable = writable,
                       .base = b->program->object_count,
                       .buffer = b->program->buffer_count,
+                      .group = 1,
                       .length = -1,
                       .fill = fill};
   strcpy(object.name, name);
@@ -58,6 +59,19 @@ static bool object_exists(wb_builder *b, wb_site site, const char *op, wb_array 
   wb_build_fail(b, site, "%s: expected an array, buffer or view of this program (0..%d), given %d",
                 op, b->program->object_count - 1, a.object);
   return false;
+}
+
+void wb_build_group(wb_builder *b, wb_site site, wb_array buffer, int32_t elements) {
+  if (!object_exists(b, site, "group", buffer)) return;
+  wb_object *o = &b->program->objects[buffer.object];
+  bool power = elements >= 1 && elements <= WB_GROUP_MAX && (elements & (elements - 1)) == 0;
+  if (o->kind != WB_OBJECT_BUFFER || o->base != buffer.object || o->shared || !power) {
+    wb_build_fail(b, site,
+                  "group: %s: expected a per-book buffer and a power of two up to %d, given %d",
+                  o->name, WB_GROUP_MAX, elements);
+    return;
+  }
+  o->group = elements;
 }
 
 wb_array wb_build_view(wb_builder *b, wb_site site, wb_array of, wb_element element) {
@@ -82,6 +96,7 @@ wb_array wb_build_view(wb_builder *b, wb_site site, wb_array of, wb_element elem
   memcpy(view.name, name, strlen(name));
   view.element = (uint8_t)element;
   view.fill = 0;
+  view.group = 1;
   return add_object(b, site, &view);
 }
 

@@ -131,6 +131,11 @@ WB_API bool wb_builder_ok(const wb_builder *b);
 WB_API wb_array wb_build_buffer(wb_builder *b, wb_site site, const char *name, wb_element element,
                                 bool shared, bool writable, int64_t fill);
 
+/* Says of a per-book buffer that on a GPU each book's part starts at a multiple of `elements`, a power of
+ * two up to 64, so that what is written in groups of so many can be written at once. A launch that does
+ * not keep to it is refused. */
+WB_API void wb_build_group(wb_builder *b, wb_site site, wb_array buffer, int32_t elements);
+
 /* Shows a buffer or array as another element type (indices count that type; memory is little
  * endian). The length is rounded down. Fill is 0. */
 WB_API wb_array wb_build_view(wb_builder *b, wb_site site, wb_array of, wb_element element);

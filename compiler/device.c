@@ -207,9 +207,11 @@ static wb_status check_buffer(const wb_program *p, int32_t id, const wb_launch *
   const wb_object *object = &p->objects[id];
   const wb_buffer_argument *given = &launch->buffers[object->buffer];
   int64_t alignment = alignment_of(p, id);
-  /* what all books read may be read in wide pieces */
-  if (on_gpu && object->shared && !object->writable) alignment = WB_GPU_SHARED_ALIGNMENT;
-  const int64_t stride_bytes = given->stride * wb_element_bytes((wb_element)object->element);
+  const int64_t bytes = wb_element_bytes((wb_element)object->element);
+  /* what all books share, or write in groups, goes in wide pieces */
+  if (on_gpu && object->shared) alignment = WB_GPU_SHARED_ALIGNMENT;
+  if (on_gpu && object->group * bytes > alignment) alignment = object->group * bytes;
+  const int64_t stride_bytes = given->stride * bytes;
   if (given->length < 0 || (given->data == NULL && given->length > 0) ||
       (uintptr_t)given->data % (uintptr_t)alignment != 0) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT,

@@ -146,9 +146,11 @@ typedef wb_label label;
 #define buffer_per_book(name, element)     WB_BUFFER(name, element, false, false)
 #define buffer_per_book_out(name, element) WB_BUFFER(name, element, false, true)
 #define view(a, element)                   wb_build_view(WB_BUILDER, WB_HERE, a, WB_ELEMENT_##element)
-#define param_i32(name)                    wb_build_param(WB_BUILDER, WB_HERE, name, WB_TYPE_I32)
-#define param_i64(name)                    wb_build_param(WB_BUILDER, WB_HERE, name, WB_TYPE_I64)
-#define param_f32(name)                    wb_build_param(WB_BUILDER, WB_HERE, name, WB_TYPE_F32)
+/* of a per-book buffer: parts start at multiples of n elements */
+#define grouped(a, n)   wb_build_group(WB_BUILDER, WB_HERE, a, n)
+#define param_i32(name) wb_build_param(WB_BUILDER, WB_HERE, name, WB_TYPE_I32)
+#define param_i64(name) wb_build_param(WB_BUILDER, WB_HERE, name, WB_TYPE_I64)
+#define param_f32(name) wb_build_param(WB_BUILDER, WB_HERE, name, WB_TYPE_F32)
 
 /* ---- memory; the forms with _in promise that the index is in range ---- */
 #define load(a, i)        wb_build_load(WB_BUILDER, WB_HERE, a, WB_OPERAND(i), false)

@@ -3,6 +3,7 @@
  *   program reduce width 32 slab 640
  *   array @0 key i32 length 128 offset 0 fill 2147483647
  *   buffer @1 tape i32 shared read fill 0
+ *   buffer @5 trades i64 per_book write group 4 fill 0
  *   view @2 tape_i64 i64 of @1 fill 0
  *   param $0 limit i64
  *   %0 = const i32 5
@@ -34,6 +35,7 @@ static void print_object(const wb_program *program, int32_t id, FILE *out) {
   } else {
     fprintf(out, "buffer @%d %s %s %s %s", id, o->name, element, o->shared ? "shared" : "per_book",
             o->writable ? "write" : "read");
+    if (o->group > 1) fprintf(out, " group %d", (int)o->group);
   }
   fprintf(out, " fill %" PRId64 "\n", o->fill);
 }

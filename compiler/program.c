@@ -226,7 +226,7 @@ wb_hash128 wb_program_hash(const wb_program *program) {
   for (int32_t i = 0; i < program->object_count; i++) {
     const wb_object *o = &program->objects[i];
     const int64_t fields[] = {o->kind,   o->element, o->shared, o->writable, o->base,
-                              o->buffer, o->length,  o->offset, o->fill};
+                              o->buffer, o->group,   o->length, o->offset,   o->fill};
     wb_hasher_add(&hasher, fields, sizeof fields);
   }
   for (int32_t i = 0; i < program->parameter_count; i++) {

@@ -44,6 +44,7 @@ enum {
   WB_NAME_BYTES = 48, /* of a program, object or parameter, with its NUL */
   WB_PROGRAM_OPS_MAX = 1 << 20,
   WB_DEPTH_MAX = 256,     /* nested regions */
+  WB_GROUP_MAX = 64,      /* elements */
   WB_SLAB_ALIGNMENT = 64, /* bytes, of slabs and of every array in one */
   WB_OBJECTS_MAX = 1024,
   WB_PARAMETERS_MAX = 256,
@@ -83,6 +84,9 @@ typedef struct wb_object {
   uint8_t writable;
   int32_t base;   /* own number, or the number of what this view shows: the alias class */
   int32_t buffer; /* buffers: number in a launch's list of buffers; arrays -1 */
+  int32_t group;  /* buffers: on a GPU every book's part starts at a multiple of so many elements, a
+                     power of two; 1 if nothing is said */
+  int32_t spare;  /* 0 */
   int64_t length; /* arrays: elements (a multiple of the width if `rows`); buffers: -1, at launch */
   int64_t offset; /* arrays: bytes from the slab's start */
   int64_t fill;   /* what a load out of range yields, in the form of wb_op.imm */
@@ -191,7 +195,7 @@ WB_API wb_array wb_layout_find(const wb_layout *layout, const char *name);
  * `length` elements for each book and starts `stride` elements after that of the book before. */
 typedef struct wb_buffer_argument {
   void *data;     /* aligned to its largest element, of views too; rows ask for no more; on a GPU to
-                     16 bytes if it is shared and only read */
+                     16 bytes if it is shared, and data and stride to a group (wb_object) if it is not */
   int64_t length; /* elements of the buffer's own type */
   int64_t stride; /* elements; 0 if shared */
 } wb_buffer_argument;
@@ -223,8 +227,8 @@ typedef void (*wb_kernel_entry)(const wb_kernel_arguments *arguments, int64_t fi
  * them: book = first_book + ctaid.x * warps + warp of the block; a warp whose book is not below
  * end_book ends at once. Blocks never wait for each other, warps neither. Its parameters are 8 bytes
  * each: slabs, slab_stride, first_book, end_book, fault; then data, length, stride of each buffer of a
- * launch; then the scalars. Pointers are global addresses; those of buffers that are shared and only
- * read are multiples of 16. */
+ * launch; then the scalars. Pointers are global addresses; those of shared buffers are multiples of
+ * 16. */
 enum { WB_GPU_FIXED_PARAMETERS = 5, WB_GPU_BUFFER_PARAMETERS = 3, WB_GPU_SHARED_ALIGNMENT = 16 };
 
 /* Where a slab is while its book runs. */

@@ -18,7 +18,8 @@ static wb_status verify_object(const wb_program *program, int32_t id, wb_error *
            o->offset <= program->slab_bytes &&
            o->length <= (program->slab_bytes - o->offset) / size;
   } else if (sane) {
-    sane = o->kind == WB_OBJECT_BUFFER && o->buffer >= 0 && o->buffer < program->buffer_count;
+    sane = o->kind == WB_OBJECT_BUFFER && o->buffer >= 0 && o->buffer < program->buffer_count &&
+           o->group >= 1 && o->group <= WB_GROUP_MAX && (o->group & (o->group - 1)) == 0;
   }
   if (sane && !wb_constant_valid(wb_element_type((wb_element)o->element), o->fill)) sane = false;
   if (sane) return WB_OK;

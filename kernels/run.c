@@ -55,6 +55,7 @@ void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout) {
 
 enum { WORD_REF = 2, WORD_PRICE = 3, WORD_QTY = 4, WORD_ARG = 5, WORD_KIND = 7, RECORD_WORDS };
 /* the type in that last word, and what a plain record has none of: an owner, flags but two */
+enum { TRADE_WORDS = 4 }; /* of 64 bits */
 enum { TYPE_ONE = 1 << 16, TYPE_MASK = 0xff * TYPE_ONE };
 static const uint32_t not_plain = 0xffffu | (0xffu & ~(uint32_t)(WB_FLAG_SIDE | WB_FLAG_ROW_END))
                                                 << 24;
@@ -149,22 +150,6 @@ static bool may_be_plain(const book *k, wb_record_type type) {
   return type != WB_RECORD_EXECUTE || k->can.execute_policy != WB_EXECUTE_AGGRESSIVE;
 }
 
-/* Of the first `count` handlers the one for the record, or `other`. */
-typedef void other_function(book *k, const message *m);
-
-static void dispatch(book *k, message *m, int count, other_function *other) {
-  SWITCH (bit_and(m->kind, TYPE_MASK)) {
-    for (int h = 0; h < count; h++) {
-      wb_record_type type = handlers[h].type;
-      if (k->plain && !may_be_plain(k, type)) continue;
-      if (!k->can.bad_records && !may_come(k, type)) continue;
-      wb_hint hint = h < LIKELY_HANDLERS ? WB_HINT_LIKELY : WB_HINT_NONE;
-      WB_CASE(type * TYPE_ONE, hint) { take_record(k, m, h); }
-    }
-    DEFAULT { other(k, m); }
-  }
-}
-
 static void no_type(book *k, const message *m) {
   if (k->can.bad_records) {
     refuse(k, m, WB_COUNT_BAD_RECORD);
@@ -173,9 +158,33 @@ static void no_type(book *k, const message *m) {
   }
 }
 
-static void not_common(book *k, const message *m) {
-  (void)k;
-  LEAVE(m->not_plain);
+static void add_case(book *k, message *m, int handler, int32_t of_type) {
+  wb_record_type type = handlers[handler].type;
+  if (k->plain && !may_be_plain(k, type)) return;
+  if (!k->can.bad_records && !may_come(k, type)) return;
+  wb_hint hint = handler < LIKELY_HANDLERS ? WB_HINT_LIKELY : WB_HINT_NONE;
+  WB_CASE((int32_t)type * of_type, hint) { take_record(k, m, handler); }
+}
+
+static void dispatch(book *k, message *m) {
+  SWITCH (bit_and(m->kind, TYPE_MASK)) {
+    for (int h = 0; h < HANDLERS; h++) add_case(k, m, h, TYPE_ONE);
+    DEFAULT { no_type(k, m); }
+  }
+}
+
+/* The likely types first, by one comparison each: of more cases LLVM would make a tree. For that the
+ * second switch is on another value. */
+static void dispatch_plain(book *k, message *m) {
+  SWITCH (bit_and(m->kind, TYPE_MASK)) {
+    for (int h = 0; h < LIKELY_HANDLERS; h++) add_case(k, m, h, TYPE_ONE);
+    DEFAULT {
+      SWITCH (m->type) {
+        for (int h = LIKELY_HANDLERS; h < HOT_HANDLERS; h++) add_case(k, m, h, 1);
+        DEFAULT { LEAVE(m->not_plain); }
+      }
+    }
+  }
 }
 
 static void write_row(book *k) {
@@ -191,9 +200,9 @@ static void take_and_rest(book *k, message *m) {
   BLOCK(resting) {
     m->resting = resting;
     if (k->plain) {
-      dispatch(k, m, HOT_HANDLERS, not_common);
+      dispatch_plain(k, m);
     } else {
-      dispatch(k, m, HANDLERS, no_type);
+      dispatch(k, m);
     }
     match(k, m);
     IF_RARE(m->drops) { LEAVE(m->over); }
@@ -270,6 +279,7 @@ static void one_record(book *k, label run, val first_word, val before) {
 static void open_launch(book *k) {
   k->records = buffer_shared("records", I64);
   k->trades = buffer_per_book_out("trades", I64);
+  grouped(k->trades, TRADE_WORDS);
   k->row_book = buffer_per_book_out("rows", I64);
   k->words = view(k->records, I32);
   k->limit = param_i64("limit");

@@ -162,7 +162,61 @@ access_reader access_reader_of(LLVMModuleRef module) {
   LLVMContextRef context = LLVMGetModuleContext(module);
   return (access_reader){.layout = LLVMGetModuleDataLayout(module),
                          .scope_kind = LLVMGetMDKindIDInContext(context, "alias.scope", 11),
+                         .apart_kind = LLVMGetMDKindIDInContext(context, "noalias", 7),
                          .invariant_kind = LLVMGetMDKindIDInContext(context, "invariant.load", 14)};
+}
+
+/* ---- alignment ---- */
+
+enum { LOOKS = 6 /* how far back */, ZEROS_ENOUGH = 6 };
+
+/* Zero bits at the end of a number for certain. */
+static unsigned zeros_of(LLVMValueRef value, int looks) {
+  if (LLVMIsAConstantInt(value) != NULL) {
+    uint64_t constant = LLVMConstIntGetZExtValue(value);
+    return constant == 0 ? ZEROS_ENOUGH : (unsigned)__builtin_ctzll(constant);
+  }
+  if (looks == 0 || LLVMIsAInstruction(value) == NULL) return 0;
+  LLVMValueRef x = LLVMGetOperand(value, 0);
+  switch (LLVMGetInstructionOpcode(value)) {
+  case LLVMSExt:
+  case LLVMZExt: return zeros_of(x, looks - 1);
+  case LLVMMul: return zeros_of(x, looks - 1) + zeros_of(LLVMGetOperand(value, 1), looks - 1);
+  case LLVMAnd: {
+    unsigned a = zeros_of(x, looks - 1), b = zeros_of(LLVMGetOperand(value, 1), looks - 1);
+    return a > b ? a : b;
+  }
+  case LLVMShl: {
+    LLVMValueRef by = LLVMGetOperand(value, 1);
+    bool fixed = LLVMIsAConstantInt(by) != NULL;
+    return zeros_of(x, looks - 1) + (fixed ? (unsigned)LLVMConstIntGetZExtValue(by) : 0);
+  }
+  default: return 0;
+  }
+}
+
+/* What a launch promises of the starts of memory: see program.h. */
+static bool is_start(LLVMValueRef base) {
+  return LLVMIsAArgument(base) != NULL || LLVMIsAGlobalVariable(base) != NULL;
+}
+
+static bool looks_aligned(const access_reader *r, const access *a, unsigned bytes, int looks) {
+  unsigned wanted = (unsigned)__builtin_ctz(bytes);
+  if (a->index != NULL) {
+    unsigned zeros = zeros_of(a->index, LOOKS);
+    unsigned of_scale =
+        a->scale == 0 ? ZEROS_ENOUGH : (unsigned)__builtin_ctzll((uint64_t)a->scale);
+    if (zeros + of_scale < wanted) return false;
+  }
+  if (is_start(a->base)) return true;
+  access before;
+  access_split(r, a->base, &before);
+  return looks > 0 && before.base != a->base && before.offset % bytes == 0 &&
+         looks_aligned(r, &before, bytes, looks - 1);
+}
+
+bool access_is_aligned(const access_reader *r, const access *a, unsigned bytes) {
+  return looks_aligned(r, a, bytes, LOOKS);
 }
 
 /* ---- pairs ---- */

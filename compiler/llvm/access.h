@@ -30,7 +30,7 @@ typedef enum access_kind {
 
 typedef struct access_reader {
   LLVMTargetDataRef layout;
-  unsigned scope_kind, invariant_kind;
+  unsigned scope_kind, apart_kind, invariant_kind;
 } access_reader;
 
 access_reader access_reader_of(LLVMModuleRef module);
@@ -42,6 +42,10 @@ LLVMValueRef access_split_index(const access_reader *r, LLVMValueRef pointer, LL
                                 int64_t *constant);
 /* Base, index, scale and offset of an address. */
 void access_split(const access_reader *r, LLVMValueRef pointer, access *a);
+
+/* Whether what the access's offset counts from is surely a multiple of `bytes`, at most
+ * WB_GPU_SHARED_ALIGNMENT, as far as the rules of a launch and the constants on the way tell. */
+bool access_is_aligned(const access_reader *r, const access *a, unsigned bytes);
 
 /* Gives up knowing the place inside the object. */
 void access_forget_place(access *a);

@@ -189,9 +189,13 @@ static wb_status generate_ptx(job *j, wb_lower_result *result, wb_error *error) 
   int32_t barriers = 0;
   char note[512];
   double start = seconds();
-  if (!j->request->unoptimised) nvptx_sink(j->request->program, j->module);
+  if (!j->request->unoptimised) {
+    nvptx_sink(j->request->program, j->module);
+    nvptx_merge(j->request->program, j->module);
+  }
   WB_TRY(nvptx_barriers(j->request->program, j->module, &barriers, error));
   nvptx_prepare(j->request->program, j->module);
+  if (!j->request->unoptimised) nvptx_fuse(j->request->program, j->module);
   if (j->request->want_ir) WB_TRY(write_ir(j, result, error));
   uint8_t *ptx = NULL;
   size_t bytes = 0;

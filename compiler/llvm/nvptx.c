@@ -280,6 +280,11 @@ static void find_buffer(kernel *k, int32_t i) {
   if (buffer->shared) return;
   uint64_t bytes = (uint64_t)emit_element_bytes(&e->program->objects[buffer->base]);
   LLVMValueRef stride = LLVMGetParam(e->function, first + 2);
+  if (buffer->group > 1) {
+    /* it is a multiple already; now that shows */
+    LLVMValueRef groups = emit_i64(e, ~(uint64_t)(buffer->group - 1));
+    stride = LLVMBuildAnd(e->builder, stride, groups, "");
+  }
   LLVMValueRef skip = LLVMBuildMul(e->builder, e->book, stride, "");
   object->base = emit_step(e, object->base, LLVMBuildMul(e->builder, skip, emit_i64(e, bytes), ""));
 }

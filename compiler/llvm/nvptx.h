@@ -13,13 +13,19 @@ wb_status nvptx_emit(const wb_lower_request *request, const target *t, const pla
 /* Moves stores down in their blocks, so that fewer barriers are needed. */
 void nvptx_sink(const wb_program *program, LLVMModuleRef module);
 
+/* Makes neighbouring accesses of all lanes one access. */
+void nvptx_merge(const wb_program *program, LLVMModuleRef module);
+
 /* Puts warp barriers where lanes would otherwise meet in memory without order; after the passes and
  * before code is generated. `count` is how many. */
 wb_status nvptx_barriers(const wb_program *program, LLVMModuleRef module, int32_t *count,
                          wb_error *error);
 
-/* Changes that are for the code generator alone; the last ones. */
+/* Changes that are for the code generator alone. */
 void nvptx_prepare(const wb_program *program, LLVMModuleRef module);
+
+/* Pairs of instructions that PTX has as one become one; behind everything else. */
+void nvptx_fuse(const wb_program *program, LLVMModuleRef module);
 
 /* Finishes PTX as LLVM wrote it: branches are marked uniform, `note` lines are put at the head.
  * Returns a string of malloc, NULL if memory is short. */

@@ -7,40 +7,18 @@
  *   words of a record     that lie in 16 bytes of a shared buffer that nobody writes become one load */
 #include "access.h"
 #include "nvptx.h"
+#include "nvptx_line.h"
 
 #include <string.h>
 
 enum { WINDOW = 16, WORD = 4, WORDS = WINDOW / WORD, LOADS_MAX = 64 };
 
 typedef struct preparer {
+  nvptx_writer w;
   access_reader reader;
-  LLVMContextRef context;
   LLVMValueRef function;
-  LLVMBuilderRef builder;
   LLVMModuleRef module;
-  LLVMTypeRef i32, i64;
 } preparer;
-
-static void replace(LLVMValueRef old, LLVMValueRef value) {
-  LLVMReplaceAllUsesWith(old, value);
-  LLVMInstructionEraseFromParent(old);
-}
-
-/* An instruction that only computes, written in PTX. */
-static LLVMValueRef assembly(preparer *p, LLVMTypeRef result, const char *text,
-                             const char *constraints, LLVMValueRef a, LLVMValueRef b) {
-  LLVMTypeRef types[] = {LLVMTypeOf(a), LLVMTypeOf(b)};
-  LLVMTypeRef function = LLVMFunctionType(result, types, 2, false);
-  LLVMValueRef line = LLVMGetInlineAsm(function, (char *)(uintptr_t)text, strlen(text),
-                                       (char *)(uintptr_t)constraints, strlen(constraints), false,
-                                       false, LLVMInlineAsmDialectATT, false);
-  LLVMValueRef operands[] = {a, b};
-  LLVMValueRef call = LLVMBuildCall2(p->builder, function, line, operands, 2, "");
-  unsigned kind = LLVMGetEnumAttributeKindForName("memory", strlen("memory"));
-  LLVMAddCallSiteAttribute(call, (unsigned)LLVMAttributeFunctionIndex,
-                           LLVMCreateEnumAttribute(p->context, kind, 0));
-  return call;
-}
 
 /* ---- counts ---- */
 
@@ -64,58 +42,39 @@ static LLVMValueRef inverted(LLVMValueRef x) {
 /* ~x & (x - 1), the ones where the low zeros were; of x = ~y it is y & ~(y + 1). */
 static LLVMValueRef low_zeros(preparer *p, LLVMValueRef x) {
   LLVMValueRef y = inverted(x), one = LLVMConstInt(LLVMTypeOf(x), 1, false);
-  if (LLVMTypeOf(x) != p->i32) {
-    LLVMValueRef below = LLVMBuildSub(p->builder, x, one, "");
-    return LLVMBuildAnd(p->builder, LLVMBuildNot(p->builder, x, ""), below, "");
+  if (LLVMTypeOf(x) != p->w.i32) {
+    LLVMValueRef below = LLVMBuildSub(p->w.builder, x, one, "");
+    return LLVMBuildAnd(p->w.builder, LLVMBuildNot(p->w.builder, x, ""), below, "");
   }
   if (y != NULL) {
-    return assembly(p, p->i32, "lop3.b32 $0, $1, $2, 0, 0x30;", "=r,r,r", y,
-                    LLVMBuildAdd(p->builder, y, one, ""));
+    LLVMValueRef above[] = {y, LLVMBuildAdd(p->w.builder, y, one, "")};
+    return nvptx_line(&p->w, p->w.i32, "lop3.b32 $0, $1, $2, 0, 0x30;", "=r,r,r", above, 2);
   }
-  return assembly(p, p->i32, "lop3.b32 $0, $1, $2, 0, 0x0c;", "=r,r,r", x,
-                  LLVMBuildSub(p->builder, x, one, ""));
+  LLVMValueRef below[] = {x, LLVMBuildSub(p->w.builder, x, one, "")};
+  return nvptx_line(&p->w, p->w.i32, "lop3.b32 $0, $1, $2, 0, 0x0c;", "=r,r,r", below, 2);
 }
 
 static void count_ones_instead(preparer *p, LLVMValueRef call) {
   static const char name[] = "llvm.ctpop";
-  LLVMPositionBuilderBefore(p->builder, call);
+  LLVMPositionBuilderBefore(p->w.builder, call);
   LLVMValueRef zeros = low_zeros(p, LLVMGetOperand(call, 0));
   LLVMTypeRef type = LLVMTypeOf(zeros);
   unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
   LLVMValueRef count = LLVMGetIntrinsicDeclaration(p->module, id, &type, 1);
-  replace(call, LLVMBuildCall2(p->builder, LLVMGlobalGetValueType(count), count, &zeros, 1, ""));
+  nvptx_replace(call,
+                LLVMBuildCall2(p->w.builder, LLVMGlobalGetValueType(count), count, &zeros, 1, ""));
 }
 
 /* ---- two words ---- */
 
-static LLVMValueRef operand_of(LLVMValueRef value, LLVMOpcode wanted) {
-  if (value == NULL || LLVMIsAInstruction(value) == NULL) return NULL;
-  return LLVMGetInstructionOpcode(value) == wanted ? LLVMGetOperand(value, 0) : NULL;
-}
-
-static bool is_word(const preparer *p, LLVMValueRef value) {
-  return value != NULL && LLVMTypeOf(value) == p->i32;
-}
-
-/* The word in the upper half of a value whose lower half is 0. */
-static LLVMValueRef upper_word(const preparer *p, LLVMValueRef value) {
-  LLVMValueRef wide = operand_of(value, LLVMShl);
-  if (wide == NULL) return NULL;
-  LLVMValueRef by = LLVMGetOperand(value, 1);
-  if (LLVMIsAConstantInt(by) == NULL || LLVMConstIntGetZExtValue(by) != 32) return NULL;
-  LLVMValueRef word = operand_of(wide, LLVMZExt);
-  if (word == NULL) word = operand_of(wide, LLVMSExt);
-  return is_word(p, word) ? word : NULL;
-}
-
 /* A store of two words as what they are: no move is needed. */
 static void store_words(preparer *p, LLVMValueRef store, LLVMValueRef low, LLVMValueRef high) {
-  LLVMTypeRef pair = LLVMVectorType(p->i32, 2);
-  LLVMPositionBuilderBefore(p->builder, store);
+  LLVMTypeRef pair = LLVMVectorType(p->w.i32, 2);
+  LLVMPositionBuilderBefore(p->w.builder, store);
   LLVMValueRef both = LLVMGetPoison(pair);
-  both = LLVMBuildInsertElement(p->builder, both, low, LLVMConstInt(p->i32, 0, false), "");
-  both = LLVMBuildInsertElement(p->builder, both, high, LLVMConstInt(p->i32, 1, false), "");
-  LLVMValueRef stored = LLVMBuildStore(p->builder, both, LLVMGetOperand(store, 1));
+  both = LLVMBuildInsertElement(p->w.builder, both, low, LLVMConstInt(p->w.i32, 0, false), "");
+  both = LLVMBuildInsertElement(p->w.builder, both, high, LLVMConstInt(p->w.i32, 1, false), "");
+  LLVMValueRef stored = LLVMBuildStore(p->w.builder, both, LLVMGetOperand(store, 1));
   LLVMSetAlignment(stored, LLVMGetAlignment(store));
   LLVMSetMetadata(stored, p->reader.scope_kind, LLVMGetMetadata(store, p->reader.scope_kind));
   LLVMInstructionEraseFromParent(store);
@@ -132,18 +91,13 @@ static void split_stores(preparer *p, LLVMValueRef whole, LLVMValueRef low, LLVM
 }
 
 static bool join_words(preparer *p, LLVMValueRef either) {
-  if (LLVMTypeOf(either) != p->i64) return false;
-  for (unsigned k = 0; k < 2; k++) {
-    LLVMValueRef high = upper_word(p, LLVMGetOperand(either, k));
-    LLVMValueRef low = operand_of(LLVMGetOperand(either, 1 - k), LLVMZExt);
-    if (high == NULL || !is_word(p, low)) continue;
-    split_stores(p, either, low, high);
-    LLVMPositionBuilderBefore(p->builder, either);
-    if (LLVMGetFirstUse(either) == NULL) return false; /* goes with what is never used */
-    replace(either, assembly(p, p->i64, "mov.b64 $0, {$1, $2};", "=l,r,r", low, high));
-    return true;
-  }
-  return false;
+  LLVMValueRef words[2];
+  if (!nvptx_words(&p->w, either, words)) return false;
+  split_stores(p, either, words[0], words[1]);
+  LLVMPositionBuilderBefore(p->w.builder, either);
+  if (LLVMGetFirstUse(either) == NULL) return false; /* goes with what is never used */
+  nvptx_replace(either, nvptx_line(&p->w, p->w.i64, "mov.b64 $0, {$1, $2};", "=l,r,r", words, 2));
+  return true;
 }
 
 /* ---- indices ---- */
@@ -154,55 +108,34 @@ static void count_bytes(preparer *p, LLVMValueRef step) {
   int64_t constant;
   LLVMValueRef pointer = LLVMGetOperand(step, 0);
   LLVMValueRef index = access_split_index(&p->reader, pointer, LLVMGetOperand(step, 1), &constant);
-  LLVMValueRef x = operand_of(index, LLVMShl), by = x != NULL ? LLVMGetOperand(index, 1) : NULL;
+  LLVMValueRef x = nvptx_operand_of(index, LLVMShl),
+               by = x != NULL ? LLVMGetOperand(index, 1) : NULL;
   uint64_t bytes = LLVMABISizeOfType(p->reader.layout, LLVMGetGEPSourceElementType(step));
   if (by == NULL || LLVMIsAConstantInt(by) == NULL || (bytes & (bytes - 1)) != 0) return;
   if (bytes == 1 && constant == 0) return;
   uint64_t shift = LLVMConstIntGetZExtValue(by);
   for (uint64_t size = bytes; size > 1; size /= 2) shift++;
-  LLVMPositionBuilderBefore(p->builder, step);
-  LLVMTypeRef byte = LLVMInt8TypeInContext(p->context);
-  LLVMValueRef at = LLVMBuildShl(p->builder, x, LLVMConstInt(LLVMTypeOf(x), shift, false), "");
-  pointer = LLVMBuildGEP2(p->builder, byte, pointer, &at, 1, "");
-  at = LLVMConstInt(p->i64, (uint64_t)constant * bytes, true);
-  if (constant != 0) pointer = LLVMBuildGEP2(p->builder, byte, pointer, &at, 1, "");
-  replace(step, pointer);
+  LLVMPositionBuilderBefore(p->w.builder, step);
+  LLVMTypeRef byte = LLVMInt8TypeInContext(p->w.context);
+  LLVMValueRef at = LLVMBuildShl(p->w.builder, x, LLVMConstInt(LLVMTypeOf(x), shift, false), "");
+  pointer = LLVMBuildGEP2(p->w.builder, byte, pointer, &at, 1, "");
+  at = LLVMConstInt(p->w.i64, (uint64_t)constant * bytes, true);
+  if (constant != 0) pointer = LLVMBuildGEP2(p->w.builder, byte, pointer, &at, 1, "");
+  nvptx_replace(step, pointer);
 }
 
 /* ---- records ---- */
-
-/* Zero bits at the end of an index for certain. */
-static unsigned zeros_of(LLVMValueRef index, int depth) {
-  if (index == NULL) return 64;
-  if (depth == 0 || LLVMIsAInstruction(index) == NULL) return 0;
-  LLVMOpcode code = LLVMGetInstructionOpcode(index);
-  if (code == LLVMSExt || code == LLVMZExt) return zeros_of(LLVMGetOperand(index, 0), depth - 1);
-  if (code != LLVMShl) return 0;
-  LLVMValueRef by = LLVMGetOperand(index, 1);
-  return LLVMIsAConstantInt(by) != NULL ? (unsigned)LLVMConstIntGetZExtValue(by) : 0;
-}
-
-/* Whether base and index are multiples of a window from the start of a buffer. */
-static bool is_aligned(const preparer *p, const access *a, int depth) {
-  unsigned zeros = zeros_of(a->index, 4);
-  if (zeros < 4 && a->scale % (1 << (4 - zeros)) != 0) return false;
-  if (LLVMIsAArgument(a->base) != NULL) return true;
-  access before;
-  access_split(&p->reader, a->base, &before);
-  return depth > 0 && before.base != a->base && before.offset % WINDOW == 0 &&
-         is_aligned(p, &before, depth - 1);
-}
 
 /* A load of memory that nobody writes, in a buffer whose start is aligned. */
 static bool is_fixed(const preparer *p, LLVMValueRef load, access *a) {
   if (LLVMGetInstructionOpcode(load) != LLVMLoad) return false;
   if (LLVMGetMetadata(load, p->reader.invariant_kind) == NULL) return false;
   access_split(&p->reader, LLVMGetOperand(load, 0), a);
-  return a->offset >= 0 && a->offset % WORD == 0 && is_aligned(p, a, 4);
+  return a->offset >= 0 && a->offset % WORD == 0 && access_is_aligned(&p->reader, a, WINDOW);
 }
 
 static bool is_fixed_word(const preparer *p, LLVMValueRef load, access *a) {
-  return LLVMTypeOf(load) == p->i32 && is_fixed(p, load, a);
+  return LLVMTypeOf(load) == p->w.i32 && is_fixed(p, load, a);
 }
 
 static bool same_record(const access *a, const access *b) {
@@ -254,7 +187,7 @@ static void collect(const preparer *p, LLVMValueRef first, const access *at, rec
         if (!is_fixed(p, i, &other) || !same_record(at, &other)) continue;
         int64_t end = other.offset + (int64_t)LLVMStoreSizeOfType(p->reader.layout, LLVMTypeOf(i));
         if (own && end > words->end) words->end = end;
-        if (LLVMTypeOf(i) != p->i32) continue;
+        if (LLVMTypeOf(i) != p->w.i32) continue;
         words->loads[words->count] = i;
         words->at[words->count++] = other;
       }
@@ -273,21 +206,21 @@ static bool widen(preparer *p, LLVMValueRef first) {
   for (int32_t i = 0; i < words.count; i++)
     inside += words.at[i].offset / WINDOW * WINDOW == window;
   if (inside < 2 || window + WINDOW > words.end) return false;
-  LLVMPositionBuilderBefore(p->builder, first);
-  LLVMValueRef back = LLVMConstInt(p->i64, (unsigned long long)(window - at.offset), true);
-  LLVMTypeRef byte = LLVMInt8TypeInContext(p->context), row = LLVMVectorType(p->i32, WORDS);
-  LLVMValueRef pointer = LLVMBuildGEP2(p->builder, byte, LLVMGetOperand(first, 0), &back, 1, "");
-  LLVMValueRef all = LLVMBuildLoad2(p->builder, row, pointer, "");
+  LLVMPositionBuilderBefore(p->w.builder, first);
+  LLVMValueRef back = LLVMConstInt(p->w.i64, (unsigned long long)(window - at.offset), true);
+  LLVMTypeRef byte = LLVMInt8TypeInContext(p->w.context), row = LLVMVectorType(p->w.i32, WORDS);
+  LLVMValueRef pointer = LLVMBuildGEP2(p->w.builder, byte, LLVMGetOperand(first, 0), &back, 1, "");
+  LLVMValueRef all = LLVMBuildLoad2(p->w.builder, row, pointer, "");
   LLVMSetAlignment(all, WINDOW);
   LLVMSetMetadata(all, p->reader.invariant_kind, LLVMGetMetadata(first, p->reader.invariant_kind));
   LLVMValueRef word[WORDS];
   for (int k = 0; k < WORDS; k++) {
-    LLVMValueRef lane = LLVMConstInt(p->i32, (unsigned)k, false);
-    word[k] = LLVMBuildExtractElement(p->builder, all, lane, "");
+    LLVMValueRef lane = LLVMConstInt(p->w.i32, (unsigned)k, false);
+    word[k] = LLVMBuildExtractElement(p->w.builder, all, lane, "");
   }
   for (int32_t i = 0; i < words.count; i++) {
     if (words.at[i].offset / WINDOW * WINDOW != window) continue;
-    replace(words.loads[i], word[(words.at[i].offset - window) / WORD]);
+    nvptx_replace(words.loads[i], word[(words.at[i].offset - window) / WORD]);
   }
   return true;
 }
@@ -316,18 +249,14 @@ static void prepare(preparer *p, LLVMBasicBlockRef block) {
 }
 
 void nvptx_prepare(const wb_program *program, LLVMModuleRef module) {
-  LLVMContextRef context = LLVMGetModuleContext(module);
-  preparer p = {.reader = access_reader_of(module),
-                .context = context,
+  preparer p = {.w = nvptx_writer_of(module),
+                .reader = access_reader_of(module),
                 .function = LLVMGetNamedFunction(module, program->name),
-                .builder = LLVMCreateBuilderInContext(context),
-                .module = module,
-                .i32 = LLVMInt32TypeInContext(context),
-                .i64 = LLVMInt64TypeInContext(context)};
+                .module = module};
   LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(p.function);
   for (; block != NULL; block = LLVMGetNextBasicBlock(block)) {
     widen_all(&p, block);
     prepare(&p, block);
   }
-  LLVMDisposeBuilder(p.builder);
+  LLVMDisposeBuilder(p.w.builder);
 }
