@@ -223,7 +223,6 @@ static void deliver_message(world *k, val index, val place, val kind) {
   split_kind(&k->orders, &m);
   m.ref = load_in(k->outbox_words, add(at, WORD_REF));
   m.price = load_in(k->outbox_words, add(at, WORD_PRICE));
-  m.arg = i32(0);
   val asked = load_in(k->outbox_words, add(at, WORD_QTY));
   var qty = variable(asked);
   IF (le(m.type, WB_RECORD_MARKET)) {

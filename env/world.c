@@ -130,7 +130,7 @@ void open_messages(world *k) {
   const book *b = &k->history;
   k->history.cursor = variable(load_in(b->head, WB_HEAD_CURSOR));
   k->history.next_arrival = variable(load_in(b->state, WB_CELL_NEXT_ARRIVAL));
-  k->history.trades_held = variable(i64(0));
+  k->history.trades_held = variable(0);
   k->orders.cursor = k->history.cursor;
   k->orders.next_arrival = k->history.next_arrival;
   k->orders.trades_held = k->history.trades_held;

@@ -47,7 +47,7 @@ struct book {
   var cursor;       /* i64; of a loop of one's own */
   var taken;        /* i32: records that the launch's loop has taken */
   var next_arrival; /* i32 */
-  var trades_held;  /* i32 or i64 */
+  var trades_held;  /* i32 */
   /* if has_copies: i32, what the slab has too */
   bool has_copies;
   var trading_state, spilled;
@@ -72,10 +72,10 @@ struct message {
   val other; /* i32: the opposite side */
   val kind;  /* i32: owner, type and flags as they stand in it */
   val type, flags, owner, ref;
-  val price, qty, arg; /* of those types that look at them */
-  label over;          /* LEAVE(m->over): done with this record */
-  label run;           /* LEAVE(m->run): done with this launch */
-  label not_plain;     /* LEAVE(m->not_plain): it must be asked for everything */
+  val price, qty;  /* of those types that look at them */
+  label over;      /* LEAVE(m->over): done with this record */
+  label run;       /* LEAVE(m->run): done with this launch */
+  label not_plain; /* LEAVE(m->not_plain): it must be asked for everything */
 
   /* The order that an ADD, MARKET or AMEND brings. Their functions set it and end, or leave by
    * `over` or `resting`; all others leave by `over`. One piece of code behind the dispatch then lets
@@ -210,11 +210,9 @@ void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout);
 
 /* The record at the cursor. */
 message read_message(book *k);
-/* The record `count` (i32) behind the one at the cursor in memory, which is word `first_word` of the
- * records. */
-message read_message_behind(book *k, val first_word, val count);
 val record_index(book *k, const message *m); /* in its tape */
 val record_time(book *k, const message *m);  /* i64 */
+val record_arg(book *k, const message *m);   /* read by the few types that look at it */
 /* Fields of a record that has been read in part: owner, type, flags and sides from its kind. */
 void split_kind(book *k, message *m);
 /* Everything that a record does to the book; m->run is where a record goes that was not expected. */

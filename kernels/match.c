@@ -111,9 +111,8 @@ static val shares_and_owners(book *k, const message *m, val side, val maker_owne
 
 static void write_trade(book *k, const message *m, val side, val maker_owner, val maker, val taker,
                         val price, val shares) {
-  val held = i64(k->trades_held);
-  IF_LIKELY(lt(held, k->trade_room)) {
-    val at = mul(held, 4);
+  IF_LIKELY(lt(k->trades_held, k->trade_room)) {
+    val at = mul(i64(k->trades_held), 4);
     store_in(k->trades, at, record_time(k, m));
     store_in(k->trades, add(at, 1), bit_or(u64(i32(record_index(k, m))), shl(u64(maker), 32)));
     store_in(k->trades, add(at, 2), bit_or(u64(taker), shl(u64(price), 32)));

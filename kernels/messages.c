@@ -106,7 +106,7 @@ val is_bad_record(book *k, const message *m, wb_record_type type) {
   val bad = has_fault_or_is_plain(k, m, type);
   if (looks_at_price) bad = either(bad, has_bad_price(k, m));
   if (looks_at_qty) bad = either(bad, le(m->qty, 0));
-  if (looks_at_arg) bad = either(bad, ugt(m->arg, 2));
+  if (looks_at_arg) bad = either(bad, ugt(record_arg(k, m), 2));
   return bad;
 }
 
@@ -289,14 +289,15 @@ void amend_order(book *k, message *m) {
 
 void count_note(book *k, message *m) {
   /* the three sums stand in the order of the notes */
-  val counter = known(add(m->arg, WB_COUNT_HIDDEN_VOLUME), WB_COUNT_HIDDEN_VOLUME,
+  val counter = known(add(record_arg(k, m), WB_COUNT_HIDDEN_VOLUME), WB_COUNT_HIDDEN_VOLUME,
                       WB_COUNT_UNRESOLVED_VOLUME);
   add_to_in(k->counters, counter, i64(m->qty));
   LEAVE(m->over);
 }
 
 void set_state(book *k, message *m) {
-  store_in(k->state, WB_CELL_TRADING_STATE, m->arg);
-  if (k->has_copies) assign(k->trading_state, m->arg);
+  val state = record_arg(k, m);
+  store_in(k->state, WB_CELL_TRADING_STATE, state);
+  if (k->has_copies) assign(k->trading_state, state);
   LEAVE(m->over);
 }

@@ -69,6 +69,8 @@ val record_index(book *k, const message *m) {
   return add(load_in(k->head, WB_HEAD_CURSOR), i64(m->count)); /* written back at the end */
 }
 
+val record_arg(book *k, const message *m) { return word_of(k, m, WORD_ARG); }
+
 val record_time(book *k, const message *m) {
   return bit_or(u64(word_of(k, m, 0)), shl(u64(word_of(k, m, 1)), 32));
 }
@@ -82,11 +84,8 @@ void split_kind(book *k, message *m) {
 }
 
 static void read_words(book *k, message *m) {
-  m->kind = word_of(k, m, WORD_KIND);
   m->ref = word_of(k, m, WORD_REF);
   m->price = word_of(k, m, WORD_PRICE);
-  m->qty = word_of(k, m, WORD_QTY);
-  m->arg = word_of(k, m, WORD_ARG);
 }
 
 message read_message(book *k) {
@@ -94,14 +93,40 @@ message read_message(book *k) {
   m.at = add(k->has_tape ? k->tape : load_in(k->head, WB_HEAD_TAPE), m.record);
   m.first_word = i64(0);
   m.words = mul(m.at, RECORD_WORDS);
+  m.kind = word_of(k, &m, WORD_KIND);
+  m.qty = word_of(k, &m, WORD_QTY);
   read_words(k, &m);
   split_kind(k, &m);
   return m;
 }
 
-message read_message_behind(book *k, val first_word, val count) {
-  message m = {.in_parts = true, .first_word = first_word, .count = count};
+/* ---- the records of a launch ---- */
+
+/* Where they lie, and of the next one what its dispatch waits for. That is read one record ahead, and with
+ * it the whole of it comes near: 32 bytes are what a GPU moves at a time. */
+typedef struct stream {
+  val first_word, last; /* the first record's first word; the last record, counted from the first */
+  var kind, qty;
+} stream;
+
+static message record_of(const stream *s, book *k, val count) {
+  message m = {.in_parts = true, .first_word = s->first_word, .count = count};
   m.words = mul(i64(count), RECORD_WORDS);
+  (void)k;
+  return m;
+}
+
+static void read_ahead(book *k, const stream *s, val count) {
+  message next = record_of(s, k, count);
+  assign(s->kind, word_of(k, &next, WORD_KIND));
+  assign(s->qty, word_of(k, &next, WORD_QTY));
+}
+
+static message read_next(book *k, const stream *s, val count) {
+  message m = record_of(s, k, count);
+  m.kind = value(s->kind);
+  m.qty = value(s->qty);
+  read_ahead(k, s, min(add(count, 1), s->last));
   read_words(k, &m);
   return m;
 }
@@ -263,8 +288,8 @@ void apply_numbered(book *k, message *m) {
   }
 }
 
-static void one_record(book *k, label run, val first_word, val before) {
-  message m = read_message_behind(k, first_word, before);
+static void one_record(book *k, label run, const stream *s, val count) {
+  message m = read_next(k, s, count);
   m.run = run;
   apply_numbered(k, &m);
   if (k->can.rows && may_have(k, WB_FLAG_ROW_END)) {
@@ -283,7 +308,7 @@ static void open_launch(book *k) {
   k->row_book = buffer_per_book_out("rows", I64);
   k->words = view(k->records, I32);
   k->limit = param_i64("limit");
-  k->trade_room = param_i64("trade_room");
+  k->trade_room = i32(min(param_i64("trade_room"), i64(INT32_MAX)));
   k->depth = param_i32("depth");
 }
 
@@ -336,13 +361,17 @@ static void open_hot_counters(book *k) {
 /* Takes `records` records from number `first` on. Each uses up at most one arrival number, so as many as
  * there are numbers left need not look at them. */
 static void take_records(book *k, val first, val records) {
-  val first_word = mul(add(load_in(k->head, WB_HEAD_TAPE), first), RECORD_WORDS);
+  stream s = {.kind = variable(0), .qty = variable(0), .last = sub(records, 1)};
+  s.first_word = mul(add(load_in(k->head, WB_HEAD_TAPE), first), RECORD_WORDS);
+  IF (gt(records, 0)) {
+    read_ahead(k, &s, i32(0));
+  }
   WHILE_AS(run, lt(k->taken, records)) {
     IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
     val numbers = max(sub(WB_ARRIVAL_RENUMBER, k->next_arrival), 1);
     val stop_at = add(k->taken, min(sub(records, k->taken), numbers));
     FOR (i, k->taken, stop_at) {
-      one_record(k, run, first_word, i);
+      one_record(k, run, &s, i);
     }
     assign(k->taken, stop_at);
   }

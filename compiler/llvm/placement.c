@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum {
-
   WARPS_WANTED = 16,
   WARPS_WANTED_SPLIT = 32,
   WARPS_USUAL = 4,
@@ -21,8 +20,9 @@ typedef struct demand {
   int32_t ops, warps, warps_split;
 } demand;
 static const demand demands_80[] = {
-    {1000, 32, 32}, {1500, 32, 24}, {3000, 24, 16}, {INT32_MAX, 16, 16}};
-static const demand demands_90[] = {{1500, 36, 32}, {3000, 32, 20}, {INT32_MAX, 16, 16}};
+    {2100, 36, 32}, {3100, 32, 28}, {4500, 24, 20}, {INT32_MAX, 16, 16}};
+static const demand demands_90[] = {
+    {2100, 36, 32}, {3100, 32, 28}, {4500, 32, 24}, {INT32_MAX, 16, 16}};
 
 typedef struct machine {
   int32_t sm;

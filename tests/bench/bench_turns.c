@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "bench_engines.h"
 
-#include "compiler/kernel.h"
+#include "compiler/device.h"
 #include "kernels/book.h"
 
 #include <stdio.h>
@@ -15,6 +15,7 @@ typedef struct turns {
   const stream *flow;
   wb_book_layout *layout;
   wb_kernel *kernel;
+  wb_device *device; /* has the memory */
   int64_t slab_bytes;
   int32_t books;
   char *slabs;
@@ -69,6 +70,11 @@ static double run(turns *t, int32_t books, int64_t turn, int64_t share) {
   return 1e9 * (now() - start) / (double)(share * books);
 }
 
+static void *allocate(turns *t, size_t bytes) {
+  void *memory = NULL;
+  return wb_device_allocate(t->device, bytes, &memory, NULL) == WB_OK ? memory : NULL;
+}
+
 static bool open_turns(turns *t, const stream *flow, int32_t capacity, int32_t books) {
   wb_book_rules rules = wb_book_rules_default();
   wb_book_features features = wb_features_all(&rules);
@@ -78,16 +84,19 @@ static bool open_turns(turns *t, const stream *flow, int32_t capacity, int32_t b
   t->books = books;
   if (wb_book_layout_new(capacity, &t->layout, &error) != WB_OK ||
       wb_run_program_build(t->layout, &features, &program, &error) != WB_OK ||
-      wb_kernel_compile(NULL, program, NULL, &t->kernel, NULL, &error) != WB_OK) {
+      wb_kernel_compile(NULL, program, NULL, &t->kernel, NULL, &error) != WB_OK ||
+      wb_device_open("cpu", &t->device, &error) != WB_OK) {
     fprintf(stderr, "bench: books in turn: %s\n", error.text);
     return false;
   }
   wb_program_free(program);
   t->slab_bytes = wb_book_layout_bytes(t->layout);
-  t->slabs = aligned_alloc(64, (size_t)(t->slab_bytes * books));
-  t->rings = aligned_alloc(64, sizeof(wb_trade) * ROOM * (size_t)books);
   t->seen = calloc((size_t)books, sizeof *t->seen);
-  return t->slabs != NULL && t->rings != NULL && t->seen != NULL;
+  t->slabs = allocate(t, (size_t)(t->slab_bytes * books));
+  t->rings = allocate(t, sizeof(wb_trade) * ROOM * (size_t)books);
+  if (t->slabs != NULL && t->rings != NULL && t->seen != NULL) return true;
+  fprintf(stderr, "bench: books in turn: no memory\n");
+  return false;
 }
 
 static int compare_doubles(const void *a, const void *b) {
@@ -126,8 +135,9 @@ bool bench_turns(const stream *flow, int32_t capacity, int32_t books, int32_t tu
   }
   wb_kernel_release(t.kernel);
   wb_book_layout_free(t.layout);
-  free(t.slabs);
-  free(t.rings);
+  wb_device_free(t.device, t.slabs);
+  wb_device_free(t.device, t.rings);
+  wb_device_close(t.device);
   free(t.seen);
   return right;
 }
