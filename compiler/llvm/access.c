@@ -82,6 +82,17 @@ LLVMValueRef access_split_index(const access_reader *r, LLVMValueRef pointer, LL
   return LLVMGetOperand(index, 0);
 }
 
+/* What an index of 32 bits was extended from, without a constant that cannot have made it wrap. */
+static LLVMValueRef split_extended(LLVMValueRef index, int64_t *constant) {
+  if (LLVMIsAZExtInst(index) == NULL) return index;
+  LLVMValueRef word = LLVMGetOperand(index, 0);
+  if (LLVMIsAInstruction(word) == NULL || LLVMGetInstructionOpcode(word) != LLVMOr) return word;
+  LLVMValueRef second = LLVMGetOperand(word, 1);
+  if (!is_sum(word) || LLVMIsAConstantInt(second) == NULL) return word;
+  *constant += (int64_t)LLVMConstIntGetZExtValue(second);
+  return LLVMGetOperand(word, 0);
+}
+
 /* sum + size * count, wrapping as addresses do: an index that no memory has may stand there. */
 static int64_t add_scaled(int64_t sum, int64_t size, int64_t count) {
   return (int64_t)((uint64_t)sum + (uint64_t)size * (uint64_t)count);
@@ -104,7 +115,7 @@ void access_split(const access_reader *r, LLVMValueRef pointer, access *a) {
     }
     if (a->index != NULL) break;
     int64_t constant;
-    a->index = access_split_index(r, pointer, index, &constant);
+    a->index = split_extended(access_split_index(r, pointer, index, &constant), &constant);
     a->scale = size;
     a->offset = add_scaled(a->offset, size, constant);
   }
@@ -168,13 +179,17 @@ access_reader access_reader_of(LLVMModuleRef module) {
 
 /* ---- alignment ---- */
 
-enum { LOOKS = 6 /* how far back */, ZEROS_ENOUGH = 6 };
+enum { LOOKS = 6 /* how far back */, ZEROS_ENOUGH = 6, SLAB_STRIDE = 1 /* parameter, program.h */ };
 
 /* Zero bits at the end of a number for certain. */
 static unsigned zeros_of(LLVMValueRef value, int looks) {
   if (LLVMIsAConstantInt(value) != NULL) {
     uint64_t constant = LLVMConstIntGetZExtValue(value);
     return constant == 0 ? ZEROS_ENOUGH : (unsigned)__builtin_ctzll(constant);
+  }
+  if (LLVMIsAArgument(value) != NULL) {
+    bool stride = LLVMGetParam(LLVMGetParamParent(value), SLAB_STRIDE) == value;
+    return stride ? (unsigned)__builtin_ctz(WB_SLAB_ALIGNMENT) : 0;
   }
   if (looks == 0 || LLVMIsAInstruction(value) == NULL) return 0;
   LLVMValueRef x = LLVMGetOperand(value, 0);

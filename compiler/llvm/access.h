@@ -15,8 +15,9 @@ typedef struct access {
   int32_t object;  /* its number in the program, or any */
   uint8_t pattern; /* emit_pattern */
   bool write;
-  LLVMValueRef base;  /* NULL: anywhere in the object */
-  LLVMValueRef index; /* added to it in units of `scale` bytes; NULL: none */
+  LLVMValueRef base; /* NULL: anywhere in the object */
+  LLVMValueRef
+      index; /* added to it in units of `scale` bytes, zero-extended if it is short; NULL: none */
   int64_t scale, offset;
   int64_t bytes;
 } access;
