@@ -12,7 +12,8 @@
  *       reciprocals and roots (as parts of longer sequences)                                2
  *
  * A shared load or store takes 1 for each pass over the banks, a global one 1 for each 128-byte line
- * (the width of the first-level cache); both depend on addresses and are added when they run. 64-bit
+ * (the width of the first-level cache), a prefetch like a load; they depend on addresses and are added
+ * when they run. 64-bit
  * integer arithmetic and logic is two 32-bit instructions. Branches, moves and predicates count as
  * integer instructions, since they take the same issue slots; many moves of PTX vanish in machine code,
  * so the sum is rather too high than too low. Divisions and roots are expanded by ptxas: their weights
@@ -39,7 +40,7 @@ static const price prices[] = {{"ld.param", WB_EMULATOR_CONSTANT, 0.5f, 0.5f},
                                {"ld", WB_EMULATOR_GLOBAL, 0, 0},
                                {"st.", WB_EMULATOR_GLOBAL, 0, 0},
                                {"cp.async.", WB_EMULATOR_GLOBAL, 0.5f, 0.5f},
-                               {"prefetch", WB_EMULATOR_GLOBAL, 1, 1},
+                               {"prefetch", WB_EMULATOR_GLOBAL, 0, 0},
                                {"atom.", WB_EMULATOR_ATOMIC, 2, 2},
                                {"red.", WB_EMULATOR_ATOMIC, 2, 2},
                                {"shfl.", WB_EMULATOR_SHUFFLE, 1, 1},

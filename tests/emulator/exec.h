@@ -103,6 +103,7 @@ void emu_pass_barrier(emu_machine *m, emu_warp *w); /* goes on behind it */
 bool emu_load(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes);
 bool emu_store(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes);
 bool emu_atomic(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes);
+bool emu_prefetch(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes);
 bool emu_copy_start(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes);
 bool emu_copy_wait(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes);
 
@@ -117,6 +118,10 @@ bool emu_addresses(const emu_warp *w, uint32_t slot, int64_t offset, bool wide, 
 uint8_t *emu_reach(emu_machine *m, emu_warp *w, const ptx_insn *insn, ptx_space space,
                    uint64_t address, unsigned bytes, uint32_t lanes, emu_use use,
                    const uint8_t *value);
+/* Checks that an address may be fetched for lanes that all name it: it lies in an allocation. That is
+ * no use of what is there: it need not have been written and meets no other access. */
+bool emu_may_fetch(emu_machine *m, const emu_warp *w, const ptx_insn *insn, ptx_space space,
+                   uint64_t address, uint32_t lanes);
 /* Counts what an access of a warp costs. */
 void emu_count_traffic(emu_machine *m, const ptx_insn *insn, ptx_space space, unsigned bytes,
                        const uint64_t *addresses, uint32_t lanes, bool equal);

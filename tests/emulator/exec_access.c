@@ -210,6 +210,23 @@ static uint8_t *reach_param(emu_machine *m, emu_warp *w, const ptx_insn *insn, u
   return (uint8_t *)(uintptr_t)(m->params + offset);
 }
 
+/* the memory that an address is of; a generic one becomes an address in it */
+static ptx_space resolve(ptx_space space, uint64_t *address) {
+  static const struct {
+    uint64_t window;
+    ptx_space space;
+  } windows[] = {{PTX_SHARED_WINDOW, PTX_SHARED},
+                 {PTX_LOCAL_WINDOW, PTX_LOCAL},
+                 {PTX_PARAM_WINDOW, PTX_PARAM}};
+  if (space != PTX_GENERIC) return space;
+  for (size_t k = 0; k < sizeof windows / sizeof *windows; k++) {
+    if (*address - windows[k].window >= PTX_WINDOW_BYTES) continue;
+    *address -= windows[k].window;
+    return windows[k].space;
+  }
+  return PTX_GLOBAL;
+}
+
 uint8_t *emu_reach(emu_machine *m, emu_warp *w, const ptx_insn *insn, ptx_space space,
                    uint64_t address, unsigned bytes, uint32_t lanes, emu_use use,
                    const uint8_t *value) {
@@ -219,16 +236,7 @@ uint8_t *emu_reach(emu_machine *m, emu_warp *w, const ptx_insn *insn, ptx_space 
               (unsigned long long)address, bytes);
     return NULL;
   }
-  if (space == PTX_GENERIC) {
-    if (address - PTX_SHARED_WINDOW < PTX_WINDOW_BYTES) {
-      space = PTX_SHARED, address -= PTX_SHARED_WINDOW;
-    } else if (address - PTX_LOCAL_WINDOW < PTX_WINDOW_BYTES) {
-      space = PTX_LOCAL, address -= PTX_LOCAL_WINDOW;
-    } else if (address - PTX_PARAM_WINDOW < PTX_WINDOW_BYTES) {
-      space = PTX_PARAM, address -= PTX_PARAM_WINDOW;
-    }
-  }
-  switch (space) {
+  switch (resolve(space, &address)) {
   case PTX_SHARED:
     return reach_shadowed(m, w, insn, &m->memory->shared, address, bytes, lanes, use, value);
   case PTX_LOCAL: return reach_local(m, w, insn, address, bytes, lanes, use);
@@ -237,6 +245,16 @@ uint8_t *emu_reach(emu_machine *m, emu_warp *w, const ptx_insn *insn, ptx_space 
   }
   emu_space *global = &m->memory->space;
   return reach_shadowed(m, w, insn, global, address - global->base, bytes, lanes, use, value);
+}
+
+bool emu_may_fetch(emu_machine *m, const emu_warp *w, const ptx_insn *insn, ptx_space space,
+                   uint64_t address, uint32_t lanes) {
+  /* from shared memory a prefetch takes nothing, and local memory is always there */
+  if (resolve(space, &address) != PTX_GLOBAL) return true;
+  const emu_space *global = &m->memory->space;
+  const uint64_t offset = address - global->base;
+  if (offset < global->size && global->state[offset] & EMU_ALLOCATED) return true;
+  return fault_outside(m, w, insn, lanes, PTX_GLOBAL, address, 1);
 }
 
 /* ---- traffic ---- */

@@ -1,4 +1,4 @@
-/* Loads, stores, atomics and asynchronous copies of a warp's lanes. See exec.h.
+/* Loads, stores, prefetches, atomics and asynchronous copies of a warp's lanes. See exec.h.
  *
  * Lanes that all name one address are checked together; others one by one, in the order of their
  * numbers, as a store of several lanes to one place would be a hazard if its values differed. */
@@ -132,6 +132,21 @@ bool emu_store(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes
     uint8_t *data = emu_reach(m, w, insn, space, addresses[lane], bytes, some, EMU_WRITE, value);
     if (!data) return false;
     memcpy(data, value, bytes);
+    left &= ~some;
+  }
+  return true;
+}
+
+bool emu_prefetch(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes) {
+  uint64_t addresses[PTX_LANES];
+  const ptx_space space = (ptx_space)insn->space;
+  const bool equal = emu_addresses(w, insn->from[0], insn->offset,
+                                   (insn->flags & PTX_FLAG_ADDRESS64) != 0, lanes, addresses);
+  emu_count_traffic(m, insn, space, 1, addresses, lanes, equal);
+  for (uint32_t left = lanes; left;) {
+    const int lane = emu_first_lane(left);
+    const uint32_t some = equal ? left : 1u << lane;
+    if (!emu_may_fetch(m, w, insn, space, addresses[lane], some)) return false;
     left &= ~some;
   }
   return true;

@@ -47,6 +47,7 @@ static bool run_plain(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_
   case PTX_DO_LOAD: return emu_load(m, w, insn, lanes);
   case PTX_DO_STORE: return emu_store(m, w, insn, lanes);
   case PTX_DO_ATOMIC: return emu_atomic(m, w, insn, lanes);
+  case PTX_DO_PREFETCH: return emu_prefetch(m, w, insn, lanes);
   case PTX_DO_COPY: return emu_copy_start(m, w, insn, lanes);
   case PTX_DO_COPY_COMMIT:
     for (uint32_t left = lanes; left; left &= left - 1) w->lane_group[emu_first_lane(left)]++;

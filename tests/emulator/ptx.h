@@ -55,6 +55,7 @@ typedef enum ptx_kind {
   PTX_DO_LOAD,
   PTX_DO_STORE,
   PTX_DO_ATOMIC,
+  PTX_DO_PREFETCH,
   PTX_DO_COPY, /* cp.async and its commits and waits */
   PTX_DO_COPY_COMMIT,
   PTX_DO_COPY_WAIT,

@@ -150,6 +150,7 @@ static wb_status take_elements(reader *r, const statement *s, const operand *o, 
   if ((o->kind == OPERAND_VECTOR ? o->count : 1) != insn->vector) {
     return reader_fail(r, "a vector of %d registers instead of %d", o->count, insn->vector);
   }
+  unsigned widths = 0; /* one bit for each width of a lane's element in registers */
   for (int k = 0; k < insn->vector; k++) {
     if (!load) {
       /* what is stored may lie in a wider register */
@@ -161,7 +162,7 @@ static wb_status take_elements(reader *r, const statement *s, const operand *o, 
         type = found->type;
       }
       WB_TRY(read_source(r, &parts[k], type, &insn->from[k + 1]));
-      insn->result_bytes = ptx_type_bytes(type) == 8 ? 8 : 4;
+      widths |= ptx_type_bytes(type) == 8 ? 8 : 4;
       continue;
     }
     ptx_type actual = PTX_NONE;
@@ -170,9 +171,12 @@ static wb_status take_elements(reader *r, const statement *s, const operand *o, 
     if (held < insn->bytes && !(held == 0 && actual != PTX_PRED)) {
       return reader_fail(r, "a load of %u bytes into a smaller register", insn->bytes);
     }
-    insn->result_bytes = held == 8 ? 8 : 4;
+    if (parts[k].kind == OPERAND_SINK) continue;
+    widths |= held == 8 ? 8 : 4;
     insn->source_type = (uint8_t)actual;
   }
+  if (widths == (8 | 4)) return reader_fail(r, "a vector of registers of different widths");
+  insn->result_bytes = widths == 8 ? 8 : 4;
   return WB_OK;
 }
 
@@ -198,6 +202,27 @@ static wb_status read_store(reader *r, const statement *s, form *f) {
   WB_TRY(expect_operands(r, s, 2, 2));
   WB_TRY(take_address(r, &s->operands[0], &f->insn));
   WB_TRY(take_elements(r, s, &s->operands[1], f, false));
+  return finish(r, s, &f->insn);
+}
+
+/* prefetch[.global|.local].L1|L2[::eviction priority] [a]; prefetchu.L1 [a] */
+static wb_status read_prefetch(reader *r, const statement *s, form *f) {
+  static const char *const forms[] = {"prefetch.global.L1",
+                                      "prefetch.global.L2",
+                                      "prefetch.global.L2::evict_last",
+                                      "prefetch.global.L2::evict_normal",
+                                      "prefetch.local.L1",
+                                      "prefetch.local.L2",
+                                      "prefetch.L1",
+                                      "prefetch.L2",
+                                      "prefetchu.L1"};
+  size_t k = 0;
+  while (k < sizeof forms / sizeof *forms && strcmp(f->rest, forms[k]) != 0) k++;
+  if (k == sizeof forms / sizeof *forms) return unknown(r, s);
+  take_space(f);
+  f->insn.kind = PTX_DO_PREFETCH;
+  WB_TRY(expect_operands(r, s, 1, 1));
+  WB_TRY(take_address(r, &s->operands[0], &f->insn));
   return finish(r, s, &f->insn);
 }
 
@@ -526,8 +551,8 @@ wb_status read_memory_insn(reader *r, const statement *s, bool *known) {
                   {"brx.idx", read_branch_index},
                   {"membar.", read_nothing},
                   {"fence.", read_nothing},
-                  {"prefetch.", read_nothing},
-                  {"prefetchu.", read_nothing},
+                  {"prefetch.", read_prefetch},
+                  {"prefetchu.", read_prefetch},
                   {"nanosleep.", read_nothing},
                   {"exit", read_exit},
                   {"trap", read_trap},
