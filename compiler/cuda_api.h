@@ -98,9 +98,9 @@ typedef struct wb_cuda_api {
   const char *(*GetErrorString)(int error);
 } wb_cuda_api;
 
-/* Loads the runtime: $WB_CUDART, else the sonames of CUDA 13 and 12. WB_ERROR_UNAVAILABLE says what
- * was looked for, or which function an older runtime lacks. Nothing is remembered: the system's
- * loader counts. */
+/* Loads the runtime: $WB_CUDART, else the first of the sonames of CUDA 13 and 12 that is new enough and
+ * that the driver serves. WB_ERROR_UNAVAILABLE says what was looked for, or which function an older
+ * runtime lacks. Nothing is remembered: the system's loader counts. */
 wb_status wb_cuda_api_open(wb_cuda_api *api, wb_error *error);
 
 #endif

@@ -49,7 +49,10 @@ wb_status wb_device_open(const char *name, wb_device **out, wb_error *error) {
 
 void wb_device_close(wb_device *device) {
   if (device == NULL) return;
-  wb_graph_free(device->recorded);
+  if (device->capturing) {
+    wb_graph *unfinished;
+    if (wb_device_capture_end(device, &unfinished, NULL) == WB_OK) wb_graph_free(unfinished);
+  }
   wb_kernel_cache_free(device->cache);
   device->backend->close(device);
   free(device);

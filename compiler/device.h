@@ -97,7 +97,8 @@ WB_API void *wb_device_stream(const wb_device *device); /* in use; NULL on the C
 
 /* Copies within the device, fills and launches from here to the end of the capture are not done but
  * kept as a graph, which wb_graph_launch queues as a whole, as often as wanted: memory and arguments
- * are those of the capture. Other calls on the device are WB_ERROR_STATE until the end. */
+ * are those of the capture; its kernels may be released, the device keeps them. Other calls on the
+ * device are WB_ERROR_STATE until the end; free no memory of it meanwhile. */
 typedef struct wb_graph wb_graph;
 WB_API wb_status wb_device_capture_begin(wb_device *device, wb_error *error);
 WB_API wb_status wb_device_capture_end(wb_device *device, wb_graph **out, wb_error *error);

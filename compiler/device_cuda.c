@@ -294,6 +294,23 @@ static wb_status load_library(wb_device *device, const wb_kernel *kernel, cuda_k
   return status;
 }
 
+/* Gives a kernel its shared memory. Asking how many blocks run at once also makes the runtime bring the
+ * code to the GPU, which a launch inside a capture could not. */
+static wb_status size_kernel(wb_device *device, const wb_kernel *kernel, const void *function,
+                             wb_error *error) {
+  const wb_gpu_code *gpu = wb_kernel_gpu(kernel);
+  const int shared = gpu->shared_bytes * gpu->warps;
+  int blocks = 0;
+  CUDA_TRY(device, FuncSetAttribute, function, CUDA_FUNCTION_DYNAMIC_SHARED, shared);
+  CUDA_TRY(device, OccupancyMaxActiveBlocksPerMultiprocessor, &blocks, function, WARP * gpu->warps,
+           (size_t)shared);
+  if (blocks > 0) return WB_OK;
+  return WB_FAIL(error, WB_ERROR_LIMIT,
+                 "kernel %s: a block of %d warps with %d bytes of shared memory does not fit on "
+                 "device %s: ask for fewer warps or another placement",
+                 wb_kernel_program(kernel)->name, gpu->warps, shared, device->name);
+}
+
 static wb_status cuda_prepare(wb_device *device, wb_kernel *kernel, wb_error *error) {
   const wb_gpu_code *gpu = wb_kernel_gpu(kernel);
   if (wb_kernel_attached(kernel) != NULL || gpu->ptx == NULL) return WB_OK;
@@ -308,11 +325,7 @@ static wb_status cuda_prepare(wb_device *device, wb_kernel *kernel, wb_error *er
   }
   CUDA_TRY(device, LibraryGetKernel, &loaded->function, loaded->library,
            wb_kernel_program(kernel)->name);
-  int shared = gpu->shared_bytes * gpu->warps;
-  if (shared > 0) {
-    CUDA_TRY(device, FuncSetAttribute, loaded->function, CUDA_FUNCTION_DYNAMIC_SHARED, shared);
-  }
-  return WB_OK;
+  return size_kernel(device, kernel, loaded->function, error);
 }
 
 /* The parameters of a launch, 8 bytes each, in the order of the ABI (program.h). */
@@ -415,7 +428,9 @@ static wb_status cuda_capture_end(wb_device *device, void **out, wb_error *error
   CUDA_TRY(device, StreamEndCapture, cuda->stream, &graph);
   int code = cuda->api.GraphInstantiate(out, graph, 0);
   (void)cuda->api.GraphDestroy(graph);
-  return code == CUDA_SUCCESS ? WB_OK : failed(device, "GraphInstantiate", code, error);
+  if (code == CUDA_SUCCESS) return WB_OK;
+  *out = NULL;
+  return failed(device, "GraphInstantiate", code, error);
 }
 
 static wb_status cuda_graph_launch(wb_device *device, void *graph, wb_error *error) {

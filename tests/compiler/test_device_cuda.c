@@ -59,14 +59,19 @@ static wb_status launch(world *w, int64_t more, wb_error *error) {
   return wb_device_launch(w->device, w->kernel, &l, error);
 }
 
-static wb_status open_world(world *w, bool far, bool check, wb_error *error) {
-  wb_kernel_options options = {.check = check};
+static wb_status open_world_with(world *w, bool far, const wb_kernel_options *options,
+                                 wb_error *error) {
   memset(w, 0, sizeof *w);
   w->program = make_program(far);
   WB_TRY(wb_device_open("cuda", &w->device, error));
   WB_TRY(wb_device_allocate(w->device, (size_t)BOOKS * 64, &w->slabs, error));
   WB_TRY(wb_device_allocate(w->device, (size_t)BOOKS * WORDS * 4, &w->rows, error));
-  return wb_device_compile(w->device, w->program, &options, &w->kernel, NULL, error);
+  return wb_device_compile(w->device, w->program, options, &w->kernel, NULL, error);
+}
+
+static wb_status open_world(world *w, bool far, bool check, wb_error *error) {
+  const wb_kernel_options options = {.check = check};
+  return open_world_with(w, far, &options, error);
 }
 
 static void close_world(world *w) {
@@ -142,6 +147,43 @@ Test(cuda, captured_and_plain_launches_give_what_the_program_says) {
   for (int book = 0; book < BOOKS; book++) cr_assert_eq(times[16 * book], 4);
   close_world(&w);
   expect_nothing_left("all");
+}
+
+/* Wherever the slabs are placed, also where no shared memory needs to be set, a kernel's first launch may
+ * be a captured one; and the graph keeps the kernel. */
+Test(cuda, a_first_launch_can_be_captured_in_every_placement) {
+  for (int placement = WB_PLACEMENT_AUTO; placement <= WB_PLACEMENT_GLOBAL; placement++) {
+    const wb_kernel_options options = {.placement = (wb_placement)placement};
+    world w;
+    wb_error error = {0};
+    int32_t times;
+    cr_assert_eq(open_world_with(&w, false, &options, &error), WB_OK, "%s", error.text);
+    cr_expect_eq(wb_kernel_gpu(w.kernel)->shared_bytes == 0, placement == WB_PLACEMENT_GLOBAL);
+    cr_assert_eq(wb_device_capture_begin(w.device, &error), WB_OK, "%s", error.text);
+    cr_assert_eq(launch(&w, 5, &error), WB_OK, "placement %d: %s: %s", placement, error.text,
+                 wb_emulator_message());
+    cr_assert_eq(wb_device_capture_end(w.device, &w.graph, &error), WB_OK, "%s", error.text);
+    wb_kernel_release(w.kernel);
+    w.kernel = NULL;
+    cr_assert_eq(wb_graph_launch(w.graph, &error), WB_OK, "%s", error.text);
+    cr_assert_eq(wb_device_read(w.device, &times, w.slabs, 4, &error), WB_OK, "placement %d: %s",
+                 placement, error.text);
+    cr_expect_eq(times, 1);
+    close_world(&w);
+    expect_nothing_left("captured");
+  }
+}
+
+Test(cuda, a_block_that_does_not_fit_is_told_when_it_is_compiled) {
+  const wb_kernel_options options = {.warps = 16};
+  world w;
+  wb_error error = {0};
+  set("REGISTERS", "255");
+  cr_assert_eq(open_world_with(&w, false, &options, &error), WB_ERROR_LIMIT, "%s", error.text);
+  cr_expect_not_null(strstr(error.text, "kernel turn: a block of 16 warps with"), "%s", error.text);
+  cr_expect_not_null(strstr(error.text, "does not fit on device cuda:0"), "%s", error.text);
+  close_world(&w);
+  expect_nothing_left("block");
 }
 
 Test(cuda, it_says_what_it_is) {
@@ -320,6 +362,19 @@ Test(cuda, a_capture_takes_only_what_a_graph_can_hold) {
   cr_expect_eq(word, 0x01010101);
   close_world(&w);
   expect_nothing_left("capture");
+}
+
+Test(cuda, a_device_may_close_in_the_middle_of_a_capture) {
+  world w;
+  wb_error error = {0};
+  cr_assert_eq(open_world(&w, false, false, &error), WB_OK, "%s", error.text);
+  wb_device_free(w.device, w.rows);
+  wb_device_free(w.device, w.slabs);
+  cr_assert_eq(wb_device_capture_begin(w.device, &error), WB_OK, "%s", error.text);
+  cr_assert_eq(launch(&w, 1, &error), WB_OK, "%s", error.text);
+  w.rows = w.slabs = NULL;
+  close_world(&w);
+  expect_nothing_left("unfinished");
 }
 
 /* The CPU keeps the same promises with a list of its own. */

@@ -107,16 +107,9 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int bytes, int device) {
   return emu_leave(error);
 }
 
-/* what must not happen while a stream is being captured breaks the capture */
-static cudaError_t check_no_capture(void) {
-  if (!emu_is_capturing(emu_mine.device)) return cudaSuccess;
-  for (cudaStream_t s = emu.streams; s; s = s->next) s->invalid = s->invalid || s->graph;
-  return emu_refuse(cudaErrorStreamCaptureUnsupported, "a stream is being captured");
-}
-
 cudaError_t cudaDeviceSynchronize(void) {
   EMU_ENTER();
-  cudaError_t error = check_no_capture();
+  cudaError_t error = emu_check_no_capture(emu_mine.device);
   if (error == cudaSuccess) {
     emu_run_device(emu_mine.device);
     error = emu.sticky;
@@ -156,7 +149,7 @@ static cudaError_t allocate(void **out, size_t bytes) {
 
 cudaError_t cudaMalloc(void **out, size_t bytes) {
   EMU_ENTER();
-  const cudaError_t error = check_no_capture();
+  const cudaError_t error = emu_check_no_capture(emu_mine.device);
   return emu_leave(error != cudaSuccess ? error : allocate(out, bytes));
 }
 
@@ -165,7 +158,7 @@ cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream) {
   if (!emu_stream_of(stream)) {
     return emu_leave(emu_refuse(cudaErrorInvalidResourceHandle, "no stream"));
   }
-  const cudaError_t error = check_no_capture();
+  const cudaError_t error = emu_check_no_capture(emu_mine.device);
   return emu_leave(error != cudaSuccess ? error : allocate(out, bytes));
 }
 
@@ -304,7 +297,7 @@ static cudaError_t find_stream(cudaStream_t handle, cudaStream_t *stream) {
   *stream = emu_stream_of(handle);
   if (!*stream) return emu_refuse(cudaErrorInvalidResourceHandle, "no stream");
   if (handle) return cudaSuccess;
-  return check_no_capture();
+  return emu_check_no_capture(emu_mine.device);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {

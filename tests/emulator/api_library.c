@@ -184,7 +184,8 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t *out, const void *code,
                                 void **values, unsigned int count) {
   EMU_ENTER();
   (void)options, (void)values, (void)count;
-  const cudaError_t error = load(out, code);
+  cudaError_t error = emu_check_no_capture(emu_mine.device);
+  if (error == cudaSuccess) error = load(out, code);
   if (error != cudaSuccess) give_log(jit_options, jit_values, jit_count);
   return emu_leave(error);
 }
@@ -201,6 +202,8 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
   if (entered != cudaSuccess && entered != emu.sticky) return emu_leave(entered);
   cudaLibrary_t *found = find_library(library);
   if (!found) return emu_leave(emu_refuse(cudaErrorInvalidResourceHandle, "no library"));
+  const cudaError_t error = emu_check_no_capture(emu_mine.device);
+  if (error != cudaSuccess) return emu_leave(error);
   for (int d = 0; d < EMU_DEVICES; d++) emu_run_device(d); /* its kernels may still wait */
   *found = library->next;
   emu_free_library(library);
@@ -272,6 +275,16 @@ static cudaError_t find_kernel(const void *handle, cudaKernel_t *kernel, const p
   return error;
 }
 
+/* the same, its code brought to the device, which a capture does not allow */
+static cudaError_t load_kernel(const void *handle, cudaKernel_t *kernel, const ptx_kernel **code) {
+  cudaError_t error = find_kernel(handle, kernel, code);
+  if (error == cudaSuccess && !(*kernel)->loaded[emu_mine.device]) {
+    error = emu_check_no_capture(emu_mine.device);
+  }
+  if (error == cudaSuccess) (*kernel)->loaded[emu_mine.device] = true;
+  return error;
+}
+
 static int max_dynamic(cudaKernel_t kernel, const ptx_kernel *code) {
   const int set = kernel->max_dynamic[emu_mine.device];
   const int standard = 49152 - (int)code->shared_bytes;
@@ -284,7 +297,6 @@ cudaError_t cudaFuncSetAttribute(const void *handle, enum cudaFuncAttribute whic
   const ptx_kernel *code;
   const cudaError_t error = find_kernel(handle, &kernel, &code);
   if (error != cudaSuccess) return emu_leave(error);
-  kernel->touched = true;
   if (which == cudaFuncAttributePreferredSharedMemoryCarveout) {
     if (value < -1 || value > 100) {
       return emu_leave(emu_refuse(cudaErrorInvalidValue, "a carveout of %d percent", value));
@@ -308,9 +320,8 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *ha
   EMU_ENTER();
   cudaKernel_t kernel;
   const ptx_kernel *code;
-  const cudaError_t error = find_kernel(handle, &kernel, &code);
+  const cudaError_t error = load_kernel(handle, &kernel, &code);
   if (error != cudaSuccess) return emu_leave(error);
-  kernel->touched = true;
   memset(out, 0, sizeof *out);
   out->sharedSizeBytes = code->shared_bytes;
   out->localSizeBytes = code->local_bytes;
@@ -330,7 +341,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
   EMU_ENTER();
   cudaKernel_t kernel;
   const ptx_kernel *code;
-  const cudaError_t error = find_kernel(handle, &kernel, &code);
+  const cudaError_t error = load_kernel(handle, &kernel, &code);
   if (error != cudaSuccess) return emu_leave(error);
   if (!blocks || threads < 1 || threads > EMU_BLOCK_THREADS) {
     return emu_leave(emu_refuse(cudaErrorInvalidValue, "%d threads in a block", threads));
@@ -389,12 +400,12 @@ static cudaError_t launch(const void *handle, dim3 grid, dim3 block, void **argu
   }
   error = check_launch(kernel, code, grid, block, shared_bytes);
   if (error != cudaSuccess) return error;
-  if (stream->graph && !kernel->touched) {
+  if (stream->graph && !kernel->loaded[emu_mine.device]) {
     stream->invalid = true;
     return emu_refuse(cudaErrorStreamCaptureUnsupported,
                       "kernel %s is loaded by this launch, in a capture", kernel->name);
   }
-  kernel->touched = true;
+  kernel->loaded[emu_mine.device] = true;
   emu_work *work = emu_new_work(EMU_KERNEL, code->param_bytes);
   if (!work) return emu_refuse(cudaErrorMemoryAllocation, "no host memory");
   work->kernel = kernel;

@@ -301,8 +301,12 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, enum cudaStreamCaptureSta
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out) {
-  EMU_ENTER();
+  const cudaError_t entered = emu_enter(__func__);
   cudaStream_t stream = emu_stream_of(handle);
+  if (entered != cudaSuccess) { /* however it ends, the capture is over */
+    if (stream) emu_drop_capture(stream);
+    return emu_leave(entered);
+  }
   if (!stream || !out) return emu_leave(no_stream());
   *out = NULL;
   if (!stream->graph || !stream->origin) {

@@ -48,7 +48,7 @@ struct CUkern_st {
   cudaLibrary_t library;
   int32_t index; /* in the module */
   char *name;
-  bool touched;                 /* loaded for sure: attributes were asked for, or it ran */
+  bool loaded[EMU_DEVICES];     /* for sure: its needs were asked for, or it ran */
   int max_dynamic[EMU_DEVICES]; /* -1: never set */
 };
 
@@ -217,7 +217,8 @@ void emu_run_stream(cudaStream_t stream, uint64_t ticket);
 void emu_run_device(int device);
 void emu_run_until(uint64_t stream_id, uint64_t ticket);
 bool emu_is_done(uint64_t stream_id, uint64_t ticket);
-bool emu_is_capturing(int device);
+/* For what must not happen while a stream of the device is being captured: then it breaks the capture. */
+cudaError_t emu_check_no_capture(int device);
 double emu_now_ms(void);
 
 #endif

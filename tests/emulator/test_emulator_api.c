@@ -385,16 +385,33 @@ Test(graphs, what_breaks_a_capture, .init = harness_start, .fini = harness_end) 
   cr_assert(strstr(wb_emulator_message(), "loaded by this launch"), "%s", wb_emulator_message());
   EXPECT(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream, &graph));
   cr_assert_null(graph);
+  /* giving it an attribute does not load it */
   MUST(cudaFuncSetAttribute(add, cudaFuncAttributeMaxDynamicSharedMemorySize, 0));
-  /* waiting, allocating */
-  for (int k = 0; k < 4; k++) {
+  MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  EXPECT(cudaErrorStreamCaptureUnsupported, cudaLaunchKernel(add, one, warp, arguments, 0, stream));
+  EXPECT(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream, &graph));
+  /* waiting, allocating, loading */
+  char *text = harness_text("sample.ptx");
+  cudaLibrary_t other;
+  int blocks;
+  for (int k = 0; k < 7; k++) {
     MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    EXPECT(cudaErrorStreamCaptureUnsupported, k == 0   ? cudaStreamSynchronize(stream)
-                                              : k == 1 ? cudaDeviceSynchronize()
-                                              : k == 2 ? cudaMalloc(&more, 4)
-                                                       : cudaMemset(memory, 0, 4));
+    EXPECT(cudaErrorStreamCaptureUnsupported,
+           k == 0   ? cudaStreamSynchronize(stream)
+           : k == 1 ? cudaDeviceSynchronize()
+           : k == 2 ? cudaMalloc(&more, 4)
+           : k == 3 ? cudaMemset(memory, 0, 4)
+           : k == 4 ? cudaLibraryLoadData(&other, text, NULL, NULL, 0, NULL, NULL, 0)
+           : k == 5 ? cudaLibraryUnload(library)
+                    : cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 32, 0));
     EXPECT(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream, &graph));
   }
+  free(text);
+  MUST(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 32, 0));
+  MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  MUST(cudaLaunchKernel(add, one, warp, arguments, 0, stream));
+  MUST(cudaStreamEndCapture(stream, &graph));
+  MUST(cudaGraphDestroy(graph));
   /* a stream that is not joined back */
   MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   MUST(cudaEventRecord(event, stream));

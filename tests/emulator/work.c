@@ -241,11 +241,14 @@ void emu_run_device(int device) {
   }
 }
 
-bool emu_is_capturing(int device) {
+cudaError_t emu_check_no_capture(int device) {
+  bool capturing = false;
   for (cudaStream_t s = emu.streams; s; s = s->next) {
-    if (s->device == device && s->graph) return true;
+    if (s->device != device || !s->graph) continue;
+    s->invalid = capturing = true;
   }
-  return false;
+  return capturing ? emu_refuse(cudaErrorStreamCaptureUnsupported, "a stream is being captured")
+                   : cudaSuccess;
 }
 
 /* the default stream and those that respect it wait for each other */
