@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#define WAKE_SECONDS 0.03
+
 void gpu_die(const char *what, const wb_error *error) {
   fflush(stdout);
   fprintf(stderr, "bench_gpu: %s: %s\n", what, error->text);
@@ -131,12 +133,24 @@ void gpu_books_run(gpu_books *b, int64_t limit, double *run_seconds, double *dra
   if (drain_seconds != NULL) *drain_seconds = seconds_between(b->events[1], b->events[2]);
 }
 
-void gpu_books_results(gpu_books *b, gpu_result *results) {
+static void launch_hashes(gpu_books *b) {
   static const int64_t none[WB_QUERY_SCALARS] = {0};
   const wb_buffer_argument answer = {b->answers, 2, 2};
+  launch(b, b->kernels->hashes, &answer, 1, none, WB_QUERY_SCALARS);
+}
+
+void gpu_books_wake(gpu_books *b) {
+  const double start = gpu_now();
+  do {
+    launch_hashes(b);
+    GPU_MUST("wake", wb_device_wait(b->device, &gpu_error));
+  } while (gpu_now() - start < WAKE_SECONDS);
+}
+
+void gpu_books_results(gpu_books *b, gpu_result *results) {
   const size_t bytes = (size_t)b->count * 2 * sizeof(uint64_t);
   uint64_t *hashes = gpu_memory(bytes), *sums = gpu_memory(bytes);
-  launch(b, b->kernels->hashes, &answer, 1, none, WB_QUERY_SCALARS);
+  launch_hashes(b);
   GPU_MUST("read", wb_device_read(b->device, hashes, b->answers, bytes, &gpu_error));
   GPU_MUST("read", wb_device_read(b->device, sums, b->sums, bytes, &gpu_error));
   for (int64_t i = 0; i < b->count; i++) {

@@ -90,6 +90,8 @@ bool gpu_books_open(gpu_books *b, wb_device *device, const gpu_kernels *kernels,
 void gpu_books_close(gpu_books *b);
 
 void gpu_books_load(gpu_books *b, const void *slabs); /* from host memory; sums start at 0 */
+/* Keeps the device busy for a moment with what changes nothing, so that its clocks are up. */
+void gpu_books_wake(gpu_books *b);
 /* One launch of at most `limit` records a book, then its trades are taken. Seconds of each, from
  * events; either may be NULL. */
 void gpu_books_run(gpu_books *b, int64_t limit, double *run_seconds, double *drain_seconds);
@@ -152,7 +154,8 @@ typedef struct gpu_plan {
   int64_t random_records; /* of each random book */
   int64_t day_records;    /* at most, of the day; -1: all */
   int32_t day_books;
-  double seconds; /* for the table; what does not fit is left out, and said */
+  double start,
+      seconds; /* of the whole run; cells of the table that do not fit are left out, and said */
   const char *predict_from, *predict_to;
   const char *json;
 } gpu_plan;

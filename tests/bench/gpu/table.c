@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LEAST_HOST_BYTES (INT64_C(4) << 30)
+
 enum { CHUNK = 2048, REFERENCED = 64, LAUNCHES_MOST = 64 };
 
 /* What one capacity needs. */
@@ -25,7 +27,7 @@ typedef struct bench {
   double ladder;
   FILE *json, *predictions;
   int64_t cells, differences;
-  double start;
+  double book_pace, message_pace; /* seconds that the slowest cells so far took for each */
 } bench;
 
 typedef struct cell {
@@ -69,6 +71,7 @@ static bool run_on_gpu(bench *b, cell *c, gpu_result *results) {
     return false;
   }
   gpu_books_load(&books, b->slabs);
+  gpu_books_wake(&books);
   bool counted = gpu_cost_start();
   run_launches(b, &books, c->messages, &c->gpu_seconds, &c->drain_seconds);
   if (counted) c->cost = gpu_cost_read(c->books * c->messages * (b->plan->launches + 1));
@@ -80,21 +83,21 @@ static bool run_on_gpu(bench *b, cell *c, gpu_result *results) {
 /* In chunks, so that their rings need not all be there at once. */
 static void run_on_cpu(bench *b, cell *c, gpu_result *results) {
   const int64_t most = c->books < CHUNK ? c->books : CHUNK;
+  gpu_books books;
+  wb_error error;
+  if (!gpu_books_open(&books, b->cpu, &b->on_cpu, most, b->cpu_records, b->flow.record_count,
+                      c->room, &error)) {
+    gpu_die("cpu", &error);
+  }
   for (int64_t done = 0; done < c->books; done += most) {
-    int64_t count = c->books - done < most ? c->books - done : most;
-    gpu_books books;
-    wb_error error;
     double run, drain;
-    if (!gpu_books_open(&books, b->cpu, &b->on_cpu, count, b->cpu_records, b->flow.record_count,
-                        c->room, &error)) {
-      gpu_die("cpu", &error);
-    }
+    books.count = c->books - done < most ? c->books - done : most;
     gpu_books_load(&books, b->slabs + done * books.slab_bytes);
     run_launches(b, &books, c->messages, &run, &drain);
     c->cpu_seconds += run;
     gpu_books_results(&books, results + done);
-    gpu_books_close(&books);
   }
+  gpu_books_close(&books);
 }
 
 static void say_difference(const cell *c, int64_t book, const char *whose, const gpu_result *want,
@@ -200,11 +203,29 @@ static double trades_per_message(const gpu_flow *f) {
   return trades / messages;
 }
 
+/* Whether a cell would end in time if it went at the slowest paces so far. */
+static bool has_time(const bench *b, const cell *c) {
+  const double books = (double)c->books;
+  const double needed = books * (b->book_pace + b->message_pace * (double)c->messages);
+  return gpu_now() - b->plan->start + needed <= b->plan->seconds;
+}
+
+/* Small cells say little of either pace. */
+static void note_pace(bench *b, const cell *c, double seconds) {
+  const double books = (double)c->books, messages = books * (double)c->messages;
+  const double launches = b->plan->launches + 1;
+  const double running = launches * (c->gpu_seconds + c->drain_seconds + c->cpu_seconds);
+  const double book = (seconds - running) / books, message = running / messages;
+  if (books >= 1000 && book > b->book_pace) b->book_pace = book;
+  if (messages >= 1e6 && message > b->message_pace) b->message_pace = message;
+}
+
 static void run_cell(bench *b, int64_t books, int64_t messages) {
   cell c = {.books = books, .messages = messages};
-  if (gpu_now() - b->start > b->plan->seconds) {
-    printf("%8d %7" PRId64 " %8" PRId64 "  left out: %.0f seconds are over\n", b->flow.capacity,
-           books, messages, b->plan->seconds);
+  const double start = gpu_now();
+  if (!has_time(b, &c)) {
+    printf("%8d %7" PRId64 " %8" PRId64 "  left out: it would end after %.0f seconds\n",
+           b->flow.capacity, books, messages, b->plan->seconds);
     return;
   }
   c.room = 512 + (int64_t)(2 * trades_per_message(&b->flow) * (double)messages);
@@ -222,6 +243,7 @@ static void run_cell(bench *b, int64_t books, int64_t messages) {
     print_cell(b, &c);
     b->cells++;
     b->differences += c.differences;
+    note_pace(b, &c, gpu_now() - start);
   }
   free(gpu);
   free(cpu);
@@ -235,9 +257,11 @@ static int64_t most(const int64_t *values, int32_t count) {
   return largest;
 }
 
-/* As many books as half of this machine's memory holds starting points of. */
+/* As many books as half of this machine's memory holds starting points of; small virtual machines that
+ * grow as they are used say too little of it. */
 static int64_t books_that_fit(int64_t books, int64_t slab_bytes) {
   int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE) / 2;
+  if (bytes < LEAST_HOST_BYTES) bytes = LEAST_HOST_BYTES;
   return books * slab_bytes <= bytes ? books : bytes / slab_bytes;
 }
 
@@ -297,7 +321,8 @@ static FILE *open_file(const char *path) {
 }
 
 int64_t gpu_table(const gpu_plan *plan, wb_device *device) {
-  bench b = {.plan = plan, .gpu = device, .start = gpu_now()};
+  const double start = gpu_now();
+  bench b = {.plan = plan, .gpu = device};
   wb_device_describe(device, &b.info);
   GPU_MUST("cpu", wb_device_open("cpu", &b.cpu, &gpu_error));
   GPU_MUST("cpu", wb_device_set_threads(b.cpu, plan->threads, &gpu_error));
@@ -312,6 +337,6 @@ int64_t gpu_table(const gpu_plan *plan, wb_device *device) {
   if (b.predictions != NULL) fclose(b.predictions);
   wb_device_close(b.cpu);
   printf("\n%" PRId64 " cells, %" PRId64 " differences, %.0f seconds\n", b.cells, b.differences,
-         gpu_now() - b.start);
+         gpu_now() - start);
   return b.differences;
 }
