@@ -13,11 +13,11 @@
  *
  * A shared load or store takes 1 for each pass over the banks, a global one 1 for each 128-byte line
  * (the width of the first-level cache), a prefetch like a load; they depend on addresses and are added
- * when they run. 64-bit
- * integer arithmetic and logic is two 32-bit instructions. Branches, moves and predicates count as
- * integer instructions, since they take the same issue slots; many moves of PTX vanish in machine code,
- * so the sum is rather too high than too low. Divisions and roots are expanded by ptxas: their weights
- * are counts of the machine instructions that it writes, times 1/2. */
+ * when they run. One that no lane takes part in is issued all the same, for 1/2. 64-bit integer
+ * arithmetic and logic is two 32-bit instructions. Branches, moves and predicates count as integer
+ * instructions, since they take the same issue slots; many moves of PTX vanish in machine code, so the
+ * sum is rather too high than too low. Divisions and roots are expanded by ptxas: their weights are
+ * counts of the machine instructions that it writes, times 1/2. */
 #include "tests/emulator/emulator.h"
 #include "tests/emulator/ptx.h"
 

@@ -207,7 +207,11 @@ static emu_stop run_in_step(emu_machine *m, emu_warp *w) {
       if (!end_lanes(m, w, insn, lanes)) return m->error ? EMU_FAULTED : EMU_ENDED;
       break;
     default:
-      if (lanes) fine = run_plain(m, w, insn, lanes);
+      if (lanes) {
+        fine = run_plain(m, w, insn, lanes);
+      } else if (insn->weight == 0) {
+        m->extra[w->pc] += PTX_ISSUE_CYCLES;
+      }
       w->pc++;
       break;
     }

@@ -29,6 +29,9 @@ enum {
   PTX_GUARD_BYTES = 128 /* between shared arrays, so that one cannot run into the next */
 };
 
+/* SM cycles of an instruction that only takes its place in the warp's order: see cost.c */
+#define PTX_ISSUE_CYCLES 0.5
+
 /* where shared, local and parameter memory lie among generic addresses: no host address is there */
 #define PTX_SHARED_WINDOW (UINT64_C(1) << 62)
 #define PTX_LOCAL_WINDOW  (UINT64_C(1) << 62 | UINT64_C(1) << 40)
