@@ -30,6 +30,7 @@ typedef struct kernel {
   LLVMTypeRef global, shared; /* pointers */
   LLVMValueRef shared_slab;   /* what this warp has of shared memory */
   LLVMValueRef fill_scope;    /* metadata of accesses that copy */
+  LLVMValueRef thread;        /* of the warp: all of them copy, whatever the gang's width */
 } kernel;
 
 /* ---- the function ---- */
@@ -162,8 +163,8 @@ static void copy_rest(kernel *k, const copy *c, uint32_t done, uint32_t bytes) {
   LLVMTypeRef type = LLVMVectorType(e->types[WB_TYPE_I32], PIECE / 4);
   uint32_t last = bytes / PIECE - 1;
   LLVMValueRef most = emit_i32(e, last);
-  LLVMValueRef over = LLVMBuildICmp(e->builder, LLVMIntUGT, e->lane, most, "");
-  LLVMValueRef back = LLVMBuildSub(e->builder, most, e->lane, "");
+  LLVMValueRef over = LLVMBuildICmp(e->builder, LLVMIntUGT, k->thread, most, "");
+  LLVMValueRef back = LLVMBuildSub(e->builder, most, k->thread, "");
   back = LLVMBuildSelect(e->builder, over, back, emit_i32(e, 0), "");
   back = LLVMBuildMul(e->builder, back, emit_i32(e, PIECE), "");
   back = LLVMBuildAdd(e->builder, back, emit_i32(e, done), "");
@@ -177,8 +178,8 @@ static void copy_run(kernel *k, const placement_run *run, bool in) {
   uint32_t bytes = (uint32_t)run->bytes, row = WARP * PIECE;
   LLVMValueRef slab_at = emit_i64(e, (uint64_t)run->slab);
   LLVMValueRef shared_at = emit_i64(e, (uint64_t)run->shared);
-  LLVMValueRef slab = scaled(e, emit_step(e, e->slab, slab_at), e->lane, PIECE);
-  LLVMValueRef shared = scaled(e, emit_step(e, k->shared_slab, shared_at), e->lane, PIECE);
+  LLVMValueRef slab = scaled(e, emit_step(e, e->slab, slab_at), k->thread, PIECE);
+  LLVMValueRef shared = scaled(e, emit_step(e, k->shared_slab, shared_at), k->thread, PIECE);
   copy c = {.from = in ? slab : shared, .to = in ? shared : slab};
   uint32_t rounds = bytes / (AT_A_TIME * row), done = rounds * AT_A_TIME * row;
   if (rounds > 0) copy_rounds(k, &c, rounds);
@@ -192,9 +193,9 @@ static void copy_run(kernel *k, const placement_run *run, bool in) {
 
 /* Where a thread is in the grid. */
 typedef struct seat {
-  LLVMValueRef thread, warp; /* of the block */
-  LLVMValueRef lane;
-  LLVMValueRef book; /* i64 */
+  LLVMValueRef warp;         /* of the block */
+  LLVMValueRef thread, lane; /* of the warp; of the gang, which may be narrower */
+  LLVMValueRef book;         /* i64 */
 } seat;
 
 /* Reads the special registers; `again`: in a way that LLVM does not see to be the same as before, so
@@ -218,10 +219,12 @@ static seat find_seat(kernel *k, bool again) {
   emit *e = &k->e;
   LLVMTypeRef i64 = e->types[WB_TYPE_I64];
   LLVMBuilderRef build = e->builder;
-  seat s = {.thread = special_register(e, "tid.x", again)};
+  const uint32_t width = (uint32_t)e->program->width;
+  LLVMValueRef number = special_register(e, "tid.x", again);
   LLVMValueRef block = special_register(e, "ctaid.x", again);
-  s.warp = LLVMBuildLShr(build, s.thread, emit_i32(e, 5), "");
-  s.lane = LLVMBuildAnd(build, s.thread, emit_i32(e, (uint32_t)e->program->width - 1), "");
+  seat s = {.warp = LLVMBuildLShr(build, number, emit_i32(e, 5), "")};
+  s.thread = LLVMBuildAnd(build, number, emit_i32(e, WARP - 1), "");
+  s.lane = width == WARP ? s.thread : LLVMBuildAnd(build, number, emit_i32(e, width - 1), "");
   LLVMValueRef at = LLVMBuildMul(build, block, emit_i32(e, (uint32_t)k->where->warps), "");
   at = LLVMBuildAdd(build, LLVMBuildZExt(build, at, i64, ""), LLVMBuildZExt(build, s.warp, i64, ""),
                     "");
@@ -329,6 +332,7 @@ static void emit_body(kernel *k) {
   seat here = find_seat(k, false);
   e->book = here.book;
   e->lane = here.lane;
+  k->thread = here.thread;
   need_book(k, done);
   find_slab(k, here.warp);
   e->fault = LLVMGetParam(e->function, FAULT);
@@ -341,6 +345,7 @@ static void emit_body(kernel *k) {
     barrier(e);
     here = find_seat(k, true);
     e->lane = here.lane;
+    k->thread = here.thread;
     e->slab = slab_of(k, here.book);
   }
   for (int32_t i = 0; i < k->where->out_count; i++) copy_run(k, &k->where->out[i], false);
