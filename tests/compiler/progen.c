@@ -268,8 +268,10 @@ static void sink_all(gen *g) {
 }
 
 static wb_status build(gen *g, int32_t size, wb_program **out, wb_error *error) {
+  static const int32_t widths[] = {WB_WIDTH, WB_WIDTH, WB_WIDTH, WB_WIDTH, 16, 8, 4, 2};
   WB_TRY(declare(g, error));
-  WB_TRY(wb_builder_new("random_program", WB_WIDTH, g->layout, &g->b, error));
+  const int32_t width = widths[progen_draw(g, sizeof widths / sizeof widths[0])];
+  WB_TRY(wb_builder_new("random_program", width, g->layout, &g->b, error));
   g->budget = size;
   declare_arguments(g);
   make_variable(g);

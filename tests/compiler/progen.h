@@ -7,7 +7,8 @@
  *
  * Programs have branches, switches, nested bounded loops, blocks left early, dead code, variables of
  * every type and shape, all ops, colliding and out-of-range indices, promised accesses whose promise
- * holds, views, buffers, extreme numbers. Every value has a good chance to end in memory. */
+ * holds, views, buffers, extreme numbers, and gangs of every width. Every value has a good chance to end
+ * in memory. */
 #ifndef WB_TESTS_PROGEN_H
 #define WB_TESTS_PROGEN_H
 

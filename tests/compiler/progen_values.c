@@ -45,11 +45,22 @@ void progen_add(gen *g, wb_val v) {
   if (v.id >= 0 && g->pool_count < POOL_MAX) g->pool[g->pool_count++] = v;
 }
 
+/* lanes that differ: their numbers, or a row of memory; id < 0 for none */
+static wb_val different_lanes(gen *g, wb_type type) {
+  static const int32_t arrays[] = {[WB_TYPE_I32] = 0, [WB_TYPE_I64] = 1, [WB_TYPE_F32] = 2};
+  uint32_t how = progen_draw(g, 4);
+  if (how == 1 && type == WB_TYPE_I32) {
+    return wb_build_op(g->b, AT, WB_OP_LANE_ID, none, none, none);
+  }
+  if (how < 2 || type == WB_TYPE_BOOL) return (wb_val){-1};
+  wb_operand row = wb_operand_signed(progen_draw(g, 2));
+  return wb_build_load_row(g->b, AT, g->objects[arrays[type]], row, false);
+}
+
 static wb_val fresh(gen *g, wb_type type, wb_shape shape) {
   wb_val v = {-1};
-  if (shape == WB_SHAPE_LANES && type == WB_TYPE_I32 && progen_draw(g, 2) == 1) {
-    v = wb_build_op(g->b, AT, WB_OP_LANE_ID, none, none, none);
-  } else {
+  if (shape == WB_SHAPE_LANES) v = different_lanes(g, type);
+  if (v.id < 0) {
     v = wb_build_const(g->b, AT, type, progen_extreme(g, type));
     if (shape == WB_SHAPE_LANES) v = wb_build_op(g->b, AT, WB_OP_SPLAT, of(v), none, none);
   }
@@ -129,18 +140,27 @@ static void operands_of(gen *g, wb_operand_rule rule, wb_operand x[3], int32_t c
   }
 }
 
+/* of those that compute from values alone */
+static wb_opcode draw_op(gen *g) {
+  for (int32_t tries = 0; tries < 8; tries++) {
+    wb_opcode code = (wb_opcode)progen_draw(g, WB_OP_COUNT);
+    const wb_op_info *info = wb_op_describe(code);
+    bool computes =
+        info->kind == WB_KIND_PURE && types_of((wb_operand_rule)info->operand_rule) != NULL;
+    if (computes || code == WB_OP_BOOK || code == WB_OP_LANE_ID) return code;
+  }
+  return WB_OP_ADD;
+}
+
 void progen_op(gen *g) {
-  wb_opcode code = (wb_opcode)progen_draw(g, WB_OP_COUNT);
-  const wb_op_info *info = wb_op_describe(code);
-  wb_operand_rule rule = (wb_operand_rule)info->operand_rule;
+  wb_opcode code = draw_op(g);
   wb_operand x[3] = {none, none, none};
   if (code == WB_OP_BOOK || code == WB_OP_LANE_ID) {
     progen_add(g, wb_build_op(g->b, AT, code, none, none, none));
     return;
   }
-  if (info->kind != WB_KIND_PURE || types_of(rule) == NULL) code = WB_OP_ADD;
-  info = wb_op_describe(code);
-  rule = (wb_operand_rule)info->operand_rule;
+  const wb_op_info *info = wb_op_describe(code);
+  wb_operand_rule rule = (wb_operand_rule)info->operand_rule;
   operands_of(g, rule, x, info->operands);
   wb_val v = wb_build_op(g->b, AT, code, x[0], x[1], x[2]);
   progen_add(g, v);
