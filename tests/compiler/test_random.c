@@ -7,36 +7,12 @@
 #include "compiler/random.h"
 
 #include "compiler/dsl.h"
+#include "tests/compiler/philox.h"
 
 #include <criterion/criterion.h>
 #undef skip /* a name that Criterion takes */
 
 enum { LONG = 4 * 65536 * 3 + 1234 }; /* past two changes of the counter's first word */
-
-/* One block, written as the definition reads. */
-static void block_of(uint64_t key, const uint32_t counter[4], uint32_t out[4]) {
-  uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
-  for (int round = 0; round < 10; round++) {
-    uint64_t p = UINT64_C(0xd2511f53) * c0, q = UINT64_C(0xcd9e8d57) * c2;
-    c0 = (uint32_t)(q >> 32) ^ c1 ^ k0;
-    c1 = (uint32_t)q;
-    c2 = (uint32_t)(p >> 32) ^ c3 ^ k1;
-    c3 = (uint32_t)p;
-    k0 += 0x9e3779b9;
-    k1 += 0xbb67ae85;
-  }
-  memcpy(out, (const uint32_t[4]){c0, c1, c2, c3}, 4 * sizeof *out);
-}
-
-static uint32_t number_at(uint64_t seed, uint64_t position) {
-  uint64_t block = position / 4;
-  uint64_t run = block / 65536;
-  const uint32_t counter[4] = {(uint32_t)run, (uint32_t)(run >> 32), (uint32_t)(block % 65536), 0};
-  uint32_t words[4];
-  block_of(seed, counter, words);
-  return words[position % 4];
-}
 
 static wb_device *cpu(void) {
   wb_device *device;
@@ -47,9 +23,9 @@ static wb_device *cpu(void) {
 
 static void expect_numbers(const uint32_t *got, uint64_t seed, uint64_t position, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    if (got[i] != number_at(seed, position + i)) {
+    if (got[i] != philox_number(seed, position + i)) {
       cr_assert_fail("seed %llx, number %llu: %08x instead of %08x", (unsigned long long)seed,
-                     (unsigned long long)(position + i), got[i], number_at(seed, position + i));
+                     (unsigned long long)(position + i), got[i], philox_number(seed, position + i));
     }
   }
 }
@@ -120,6 +96,45 @@ Test(random, a_device_with_memory_of_its_own) {
   cr_assert_eq(wb_bits_fill(bits, memory, COUNT, &error), WB_OK, "%s", error.text);
   cr_assert_eq(wb_device_read(device, numbers, memory, COUNT * sizeof *numbers, &error), WB_OK);
   expect_numbers(numbers, 99, 3, COUNT);
+  wb_bits_free(bits);
+  wb_device_free(device, memory);
+  wb_device_close(device);
+  free(numbers);
+}
+
+/* cuRAND on a GPU is asked in the right order, in the device's stream, and seen where it fails. */
+Test(random, curand_on_a_device) {
+  const char *emulator = getenv("WB_EMULATOR"), *stub = getenv("WB_CURAND_STUB");
+  if (emulator == NULL || stub == NULL)
+    cr_skip_test("there is no emulator: run this through ctest");
+  setenv("WB_CUDART", emulator, 1);
+  setenv("WB_CURAND", stub, 1);
+  enum { COUNT = 4 * 65536 + 300 };
+  static const size_t lengths[] = {10, 12, 1, 3, COUNT - 26};
+  uint32_t *numbers = malloc(COUNT * sizeof *numbers);
+  wb_device *device;
+  wb_bits *bits;
+  wb_error error;
+  void *memory;
+  cr_assert_eq(wb_device_open("cuda", &device, &error), WB_OK, "%s", error.text);
+  cr_assert_eq(wb_device_allocate(device, COUNT * sizeof *numbers, &memory, &error), WB_OK);
+  cr_assert_eq(wb_bits_new(device, 99, WB_BITS_AUTO, &bits, &error), WB_OK, "%s", error.text);
+  cr_expect_str_eq(wb_bits_describe(bits), "cuRAND 10.3.5 on cuda:0");
+  for (uint64_t start = 0; start < 8; start += 5) {
+    size_t at = 0;
+    cr_assert_eq(wb_bits_seek(bits, start, &error), WB_OK, "%s", error.text);
+    for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
+      uint32_t *place = (uint32_t *)memory + at;
+      cr_assert_eq(wb_bits_fill(bits, place, lengths[l], &error), WB_OK, "%s", error.text);
+      at += lengths[l];
+    }
+    cr_assert_eq(at, COUNT);
+    cr_assert_eq(wb_device_read(device, numbers, memory, COUNT * sizeof *numbers, &error), WB_OK);
+    expect_numbers(numbers, 99, start, COUNT);
+  }
+  uint32_t *past = (uint32_t *)memory + COUNT; /* the end */
+  cr_expect_eq(wb_bits_fill(bits, past, 4, &error), WB_ERROR_DEVICE);
+  cr_expect_str_eq(error.text, "device cuda:0: curandGenerate: a launch failed (201)");
   wb_bits_free(bits);
   wb_device_free(device, memory);
   wb_device_close(device);
@@ -255,7 +270,7 @@ static void check_streams(const wb_kernel_options *options) {
       for (uint32_t n = 0; n < 3; n++) {
         const uint32_t counter[4] = {n, (uint32_t)places[p][0], (uint32_t)places[p][1], 0};
         uint32_t words[4];
-        block_of((uint64_t)keys[book], counter, words);
+        philox_block((uint64_t)keys[book], counter, words);
         cr_expect(memcmp(words, &out[book][4 * n], sizeof words) == 0, "book %d, block %u", book,
                   n);
       }
@@ -269,9 +284,9 @@ Test(random, the_page_s_blocks) {
   static const uint32_t expected[2][4] = {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
                                           {0xb2adb799, 0xfc746c43, 0xca6d3d16, 0x65300765}};
   uint32_t words[4];
-  block_of(0, zero, words);
+  philox_block(0, zero, words);
   cr_expect(memcmp(words, expected[0], sizeof words) == 0);
-  block_of(UINT64_C(0x3ec2d42f3a45cc6e), other, words);
+  philox_block(UINT64_C(0x3ec2d42f3a45cc6e), other, words);
   cr_expect(memcmp(words, expected[1], sizeof words) == 0);
 }
 

@@ -163,6 +163,8 @@ static int run(const arguments *line, const gpu_day *day) {
   if (day != NULL) differences += gpu_check_day(&line->plan, device, day);
   if (line->plan.random_configs > 0) differences += gpu_check_random(&line->plan, device);
   if (!line->no_table) differences += gpu_table(&line->plan, device);
+  /* last: should another's library break the device, all else has been said */
+  differences += gpu_check_bits(device);
   wb_device_close(device);
   printf("%s\n", differences == 0 ? "all equal" : "DIFFERENT");
   return differences == 0 ? 0 : EXIT_DIFFERENT;

@@ -166,6 +166,7 @@ const char *gpu_day_name(const gpu_day *day);
 wb_book_features gpu_day_features(const gpu_day *day, int32_t *capacity);
 
 int64_t gpu_check_day(const gpu_plan *plan, wb_device *device, const gpu_day *day);
+int64_t gpu_check_bits(wb_device *device);
 int64_t gpu_check_random(const gpu_plan *plan, wb_device *device);
 int64_t gpu_table(const gpu_plan *plan, wb_device *device);
 
