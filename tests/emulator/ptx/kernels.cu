@@ -222,3 +222,86 @@ extern "C" __global__ void votes(const int *in, int *out) {
   const int any = __syncthreads_or(v == 42);
   out[block * size + t] = count * 4 + all * 2 + any;
 }
+
+// running sums of a block's values: in warps by shuffles, over warps through shared memory
+extern "C" __global__ void scan(const int *in, int *out) {
+  __shared__ int totals[32];
+  const int t = threadIdx.x, lane = t & 31, warp = t >> 5, at = blockIdx.x * blockDim.x + t;
+  int sum = in[at];
+  for (int d = 1; d < 32; d <<= 1) {
+    const int below = __shfl_up_sync(~0u, sum, d);
+    if (lane >= d) sum += below;
+  }
+  if (lane == 31) totals[warp] = sum;
+  __syncthreads();
+  if (warp == 0) {
+    int total = lane < (int)(blockDim.x >> 5) ? totals[lane] : 0;
+    for (int d = 1; d < 32; d <<= 1) {
+      const int below = __shfl_up_sync(~0u, total, d);
+      if (lane >= d) total += below;
+    }
+    totals[lane] = total;
+  }
+  __syncthreads();
+  out[at] = sum + (warp > 0 ? totals[warp - 1] : 0);
+}
+
+// a small machine: every thread goes through a program of its own, by a tree of branches
+extern "C" __global__ void machine(const unsigned char *code, int length, long long *out) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  long long a = t, b = 1;
+  for (int k = 0; k < length; k++) {
+    switch (code[t * length + k]) {
+    case 0: a += b; break;
+    case 1: a -= b; break;
+    case 2: b = a * 3 + k; break;
+    case 3: a ^= b << 7; break;
+    case 4: b = a >> 5; break;
+    case 5: a = a * b; break;
+    case 6: { const long long c = a; a = b; b = c; break; }
+    case 7: a = ~a; break;
+    case 8: b += 1000003; break;
+    case 9: a = a < b ? a : b; break;
+    case 10: if (a & 1) b = -b; break;
+    default: k++; break;
+    }
+  }
+  out[t] = a ^ b;
+}
+
+// vectors of every width: plain, by the read-only path, through shared memory
+extern "C" __global__ void vectors(const uint4 *__restrict__ words, const uint2 *pairs,
+                                   const ulonglong2 *__restrict__ wide, const double2 *reals,
+                                   const ushort4 *halves, const uchar4 *bytes, uint4 *out,
+                                   ulonglong2 *out_wide, ushort4 *out_halves, uchar4 *out_bytes) {
+  __shared__ uint4 turned[64];
+  __shared__ ulonglong2 turned_wide[64];
+  const int t = threadIdx.x, last = 63 - t;
+  const uint4 w = __ldg(&words[t]);
+  const uint2 p = pairs[t];
+  turned[t] = make_uint4(w.w ^ p.x, w.z + p.y, w.y - p.x, w.x ^ p.y);
+  turned_wide[t] = __ldg(&wide[t]);
+  __syncthreads();
+  const uint4 v = turned[last];
+  const ulonglong2 l = turned_wide[last];
+  const double2 r = reals[t];
+  out[t] = make_uint4(v.y, v.x, v.w, v.z);
+  out_wide[t] = make_ulonglong2(l.y + (unsigned long long)(long long)r.x,
+                                l.x ^ (unsigned long long)(long long)r.y);
+  const ushort4 h = halves[t];
+  out_halves[t] = make_ushort4(h.w, h.z, (unsigned short)(h.y + h.x), h.x);
+  const uchar4 b = bytes[t];
+  out_bytes[t] = make_uchar4(b.w, (unsigned char)(b.z + 1), b.y, (unsigned char)(b.x ^ b.w));
+}
+
+// rows brought near before they are summed
+extern "C" __global__ void fetched(const int *rows, int count, long long *out) {
+  const int lane = threadIdx.x;
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(rows + lane));
+  long long sum = 0;
+  for (int k = 0; k < count; k++) {
+    if (k + 1 < count) asm volatile("prefetch.global.L1 [%0];" ::"l"(rows + (k + 1) * 32 + lane));
+    sum += (long long)rows[k * 32 + lane] * (k + 1);
+  }
+  out[lane] = sum;
+}
