@@ -191,12 +191,18 @@ static void elect(emu_warp *w, const ptx_insn *insn, uint32_t group) {
 /* ---- barriers ---- */
 
 /* a barrier of a part of the lanes orders, in this account, all of them: where lanes may part, hazards
- * across it go unseen */
+ * across it go unseen; elsewhere it is refused */
 static bool warp_barrier(emu_machine *m, emu_warp *w, const ptx_insn *insn, uint32_t lanes) {
   if (lanes != w->live && !m->rules.divergence) {
     return emu_fault(m, w, insn, lanes, cudaErrorLaunchFailure,
                      "divergence: a barrier of lanes 0x%08x while lanes 0x%08x are elsewhere",
                      lanes, w->live & ~lanes);
+  }
+  const uint32_t group = named(w, insn, emu_first_lane(lanes));
+  if (group != w->live && !m->rules.divergence) {
+    return emu_fault(m, w, insn, lanes, cudaErrorLaunchFailure,
+                     "divergence: a barrier that lanes 0x%08x pass without lanes 0x%08x", group,
+                     w->live & ~group);
   }
   m->now.stretch = emu_next_stretch(m);
   return true;

@@ -159,6 +159,11 @@ static const refusal refusals[] = {
      cudaErrorLaunchFailure, "lane 0 is not in its own member mask", false},
     {"different masks", "selp.b32 %r6, 0x7fffffff, -1, %p1;\nvote.sync.any.pred %p2, %p1, %r6;",
      ONE_WARP, cudaErrorLaunchFailure, "name different member masks", false},
+    {"a barrier of each half of a warp",
+     "setp.lt.s32 %p2, %r1, 16;\nselp.b32 %r6, 0xffff, 0xffff0000, %p2;\nst.shared.u32 [%r4], %r1;\n"
+     "bar.warp.sync %r6;\nxor.b32 %r7, %r4, 64;\nld.shared.u32 %r8, [%r7];",
+     ONE_WARP, cudaErrorLaunchFailure,
+     "divergence: a barrier that lanes 0x0000ffff pass without lanes 0xffff0000", false},
     {"a barrier that other warps never reach",
      "setp.lt.s32 %p2, %r1, 32;\n@%p2 bar.sync 1;\n@!%p2 bar.sync 2;", TWO_WARPS,
      cudaErrorLaunchTimeout, "deadlock: warps wait at different barriers", false},
