@@ -139,6 +139,24 @@ static const refusal refusals[] = {
      "ld.global.u32 %r6, [%rd1];\nbar.warp.sync -1;\nsetp.ge.s32 %p2, %r1, 63;\n@%p2 st.global.u32 [%rd1], 5;",
      TWO_WARPS, cudaErrorLaunchFailure,
      "hazard, write after read without a barrier at global address", false},
+    {"between warps, behind an equal write of one's own",
+     "setp.ge.s32 %p2, %r1, 32;\nst.global.u32 [%rd1], 5;\nbar.warp.sync -1;\n"
+     "@%p2 st.global.u32 [%rd1], 7;",
+     TWO_WARPS, cudaErrorLaunchFailure,
+     "hazard, unequal write after write without a barrier at global address", false},
+    {"between warps, read behind an equal write of one's own",
+     "setp.ge.s32 %p2, %r1, 32;\nst.shared.u32 [first], 5;\nbar.warp.sync -1;\n"
+     "@%p2 ld.shared.u32 %r6, [first];",
+     TWO_WARPS, cudaErrorLaunchFailure,
+     "hazard, read after write without a barrier at shared address", false},
+    {"an atomic behind a plain read among volatile ones",
+     "ld.volatile.global.u32 %r6, [%rd1];\nld.global.u32 %r7, [%rd1];\n"
+     "red.global.add.u32 [%rd1], 1;",
+     ONE_WARP, cudaErrorLaunchFailure, "hazard, write after read", false},
+    {"an atomic behind a plain write among atomic ones",
+     "red.global.or.b32 [%rd1], 0;\n@%p1 st.global.u32 [%rd1], 0;\n"
+     "red.global.add.u32 [%rd1], 1;",
+     ONE_WARP, cudaErrorLaunchFailure, "hazard, unequal write after write", false},
     {"read by the read-only path and written",
      "ld.global.nc.u32 %r6, [%rd3];\nbar.warp.sync -1;\nst.global.u32 [%rd3], 5;", ONE_WARP,
      cudaErrorLaunchFailure, "is read by ld.global.nc and written in one launch", false},
