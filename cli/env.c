@@ -1,4 +1,5 @@
 /* warpbook env: what environments there are, and running one with a built-in policy. */
+#include "agents.h"
 #include "common.h"
 
 #include "base/hash.h"
@@ -247,78 +248,27 @@ static int describe(const char *name, int32_t levels) {
 
 /* ---- run ---- */
 
-typedef struct group_texts {
-  char task[NAME_BYTES], actions[NAME_BYTES];
-} group_texts;
-
 typedef struct running {
   wb_tape *tapes[MOST_FILES];
-  wb_env_agents groups[WB_ENV_GROUPS_MAX];
-  group_texts texts[WB_ENV_GROUPS_MAX];
-  int32_t group_count;
+  cli_agents agents;
   wb_env *env;
   double seconds, seconds_policy;
   int64_t messages; /* source rows that acted */
 } running;
 
-/* "task:actions*count" */
-static wb_status parse_group(running *r, const char *text, size_t length, wb_error *error) {
-  char copy[NAME_BYTES * 2];
-  if (r->group_count == WB_ENV_GROUPS_MAX || length == 0 || length >= NAME_BYTES) {
-    return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                   "env: tasks: expected up to %d as TASK[:ACTIONS][*COUNT], got \"%.60s\"",
-                   WB_ENV_GROUPS_MAX, text);
-  }
-  memcpy(copy, text, length);
-  copy[length] = '\0';
-  group_texts *texts = &r->texts[r->group_count];
-  wb_env_agents *group = &r->groups[r->group_count];
-  group->count = 1;
-  char *times = strchr(copy, '*');
-  if (times != NULL) {
-    char *end = NULL;
-    long count = strtol(times + 1, &end, 10);
-    if (end == times + 1 || *end != '\0' || count < 1 || count > WB_ENV_AGENTS_MAX) {
-      return WB_FAIL(error, WB_ERROR_ARGUMENT, "env: tasks: expected 1 to %d agents, got \"%s\"",
-                     WB_ENV_AGENTS_MAX, times + 1);
-    }
-    group->count = (int32_t)count;
-    *times = '\0';
-  }
-  char *colon = strchr(copy, ':');
-  if (colon != NULL) {
-    *colon = '\0';
-    (void)snprintf(texts->actions, sizeof texts->actions, "%.63s", colon + 1);
-    group->actions = texts->actions;
-  }
-  (void)snprintf(texts->task, sizeof texts->task, "%.63s", copy);
-  group->task = texts->task;
-  r->group_count++;
-  return WB_OK;
-}
-
-static wb_status parse_groups(running *r, const char *text, wb_error *error) {
-  for (const char *at = text;; at++) {
-    size_t length = strcspn(at, "+");
-    WB_TRY(parse_group(r, at, length, error));
-    at += length;
-    if (*at == '\0') return WB_OK;
-  }
-}
-
 static wb_status open_env(running *r, arguments *line, wb_error *error) {
   if (line->file_count == 0) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT, "env: run: expected --data INPUT");
   }
-  WB_TRY(parse_groups(r, line->task, error));
+  WB_TRY(cli_agents_parse(&r->agents, line->task, error));
   for (int32_t i = 0; i < line->file_count; i++) {
     WB_TRY(wb_tape_read(line->files[i], NULL, &r->tapes[i], error));
   }
   wb_env_config c = line->config;
   c.tapes = (const wb_tape *const *)r->tapes;
   c.tape_count = line->file_count;
-  c.agents = r->groups;
-  c.agent_groups = r->group_count;
+  c.agents = r->agents.groups;
+  c.agent_groups = r->agents.group_count;
   WB_TRY(wb_env_create(&c, &r->env, error));
   for (int32_t i = 0; i < line->setting_count; i++) {
     WB_TRY(
@@ -512,11 +462,11 @@ static void print_table(const outcome *o) {
 
 static wb_status collect(outcome *o, running *r, wb_error *error) {
   double n = 0, sum = 0, squares = 0;
-  for (int32_t g = 0; g < r->group_count; g++) {
-    for (int32_t i = 0; i < r->groups[g].count; i++) {
+  for (int32_t g = 0; g < r->agents.group_count; g++) {
+    for (int32_t i = 0; i < r->agents.groups[g].count; i++) {
       earned *e = &o->agents[o->agent_count];
       e->agent = o->agent_count;
-      e->task = r->groups[g].task;
+      e->task = r->agents.groups[g].task;
       WB_TRY(wb_env_take_statistics(r->env, o->agent_count, e->list, &e->count, error));
       n += sum_of(e, "episodes");
       sum += sum_of(e, "return");

@@ -1,8 +1,8 @@
-/* warpbook kernels: what the program compiles, and what becomes of it. This file reads the arguments
- * and finds kernels by name; each action has a file of its own. */
+/* warpbook kernels: what the program compiles, and what becomes of it. This file reads the arguments;
+ * kernels_each.c finds kernels by name, and each action has a file of its own. */
 #include "kernels.h"
 
-#include "kernels/catalogue.h"
+#include "kernels/book.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,11 +19,13 @@ enum {
   KEY_PASS,
   KEY_REPEATS,
   KEY_JSON,
+  KEY_ENV,
+  KEY_LEVELS,
+  KEY_CLOCK,
+  KEY_AUTORESET,
+  KEY_WINDOWS,
   KEY_OUTPUT = 'o'
 };
-
-/* the catalogues of all rooms */
-static wb_catalogue *const catalogues[] = {wb_book_catalogue};
 
 static const struct {
   const char *name;
@@ -44,28 +46,40 @@ static const struct argp_option options[] = {
      "orders a side: 32, 64, 128, .. up to 8192; default 1024", 1},
     {"features", KEY_FEATURES, "WORD[,WORD...]", 0,
      "only variants with these words: replay, flow, checked or all; no-trades, owner-trades or "
-     "all-trades; rows",
+     "all-trades; rows; of environments the agents, as execution:discrete",
      1},
     {"arch", KEY_ARCH, "ARCH[,ARCH...]", 0,
      "what to compile for: host (default), host:CPU (as host:x86-64-v3), sm_80 or sm_90", 1},
     {"json", KEY_JSON, NULL, 0, "print JSON", 1},
-    {NULL, 0, NULL, 0, "Texts of show, instead of the summary:", 2},
-    {"ir", KEY_IR, NULL, 0, "the program, after passes", 2},
-    {"pass", KEY_PASS, "NAME", 0, "with --ir: after this pass; none: as it was built", 2},
-    {"llvm", KEY_LLVM, NULL, 0, "LLVM's IR", 2},
-    {"asm", KEY_ASM, NULL, 0, "assembly", 2},
-    {"ptx", KEY_PTX, NULL, 0, "PTX (--arch sm_90 unless given)", 2},
-    {NULL, 0, NULL, 0, "Of time:", 3},
-    {"repeats", KEY_REPEATS, "N", 0, "compile each kernel so often; default 5", 3},
-    {NULL, 0, NULL, 0, "Of build:", 4},
-    {"output", KEY_OUTPUT, "FOLDER", 0, "where the bundle goes", 4},
+    {NULL, 0, NULL, 0, "Environments beside the usual ones:", 2},
+    {"env", KEY_ENV, "TASKS", 0,
+     "kernels of an environment with these agents too, as `warpbook env run' takes them: "
+     "TASK[:ACTIONS][*COUNT][+TASK...]; may be given again",
+     2},
+    {"levels", KEY_LEVELS, "L", 0, "of --env: price levels observed on each side; default 10", 2},
+    {"clock", KEY_CLOCK, "CLOCK", 0,
+     "of --env: agents decide after so many messages (default), by market time, or after a fill: "
+     "messages, time or fill",
+     2},
+    {"autoreset", KEY_AUTORESET, "MODE", 0, "of --env: same-step (default), next-step or disabled",
+     2},
+    {"windows", KEY_WINDOWS, "ORDER", 0, "of --env: random (default) or sequential", 2},
+    {NULL, 0, NULL, 0, "Texts of show, instead of the summary:", 3},
+    {"ir", KEY_IR, NULL, 0, "the program, after passes", 3},
+    {"pass", KEY_PASS, "NAME", 0, "with --ir: after this pass; none: as it was built", 3},
+    {"llvm", KEY_LLVM, NULL, 0, "LLVM's IR", 3},
+    {"asm", KEY_ASM, NULL, 0, "assembly", 3},
+    {"ptx", KEY_PTX, NULL, 0, "PTX (--arch sm_90 unless given)", 3},
+    {NULL, 0, NULL, 0, "Of time:", 4},
+    {"repeats", KEY_REPEATS, "N", 0, "compile each kernel so often; default 5", 4},
+    {NULL, 0, NULL, 0, "Of build:", 5},
+    {"output", KEY_OUTPUT, "FOLDER", 0, "where the bundle goes", 5},
     {0},
 };
 
 /* ---- arguments ---- */
 
-/* Cuts the next word of a list off, into `word`. */
-static bool next_word(const char **list, const char *separators, char word[KERNELS_WORD_BYTES]) {
+bool kernels_next_word(const char **list, const char *separators, char word[KERNELS_WORD_BYTES]) {
   *list += strspn(*list, separators);
   size_t length = strcspn(*list, separators);
   size_t kept = length < KERNELS_WORD_BYTES ? length : KERNELS_WORD_BYTES - 1;
@@ -79,7 +93,7 @@ static void parse_capacities(const struct argp_state *state, kernels_arguments *
                              const char *list) {
   char word[KERNELS_WORD_BYTES];
   line->capacity_count = 0;
-  while (next_word(&list, ",", word)) {
+  while (kernels_next_word(&list, ",", word)) {
     int32_t capacity = (int32_t)cli_integer(state, "capacity", word, 1, INT32_MAX);
     if (wb_book_capacity_for(capacity) != capacity) {
       argp_error(state, "--capacity: expected 32, 64, 128, .. up to 8192, got \"%s\"", word);
@@ -109,7 +123,7 @@ static void parse_targets(const struct argp_state *state, kernels_arguments *lin
                           const char *list) {
   char word[KERNELS_WORD_BYTES];
   line->target_count = 0;
-  while (next_word(&list, ",", word)) {
+  while (kernels_next_word(&list, ",", word)) {
     if (line->target_count == KERNELS_MOST) {
       argp_error(state, "--arch: expected at most %d of them", KERNELS_MOST);
     }
@@ -120,6 +134,36 @@ static void parse_targets(const struct argp_state *state, kernels_arguments *lin
   }
   if (line->target_count == 0) {
     argp_error(state, "--arch: expected host, host:CPU, sm_80 or sm_90, got \"\"");
+  }
+}
+
+static void add_env(const struct argp_state *state, kernels_arguments *line, const char *text) {
+  wb_error error;
+  if (line->env_count == KERNELS_ENVS_MOST) {
+    argp_error(state, "--env: expected at most %d of them", KERNELS_ENVS_MOST);
+    return;
+  }
+  if (cli_agents_parse(&line->envs[line->env_count++], text, &error) != WB_OK) {
+    argp_error(state, "--env: %s", error.text);
+  }
+}
+
+static void parse_of_env(const struct argp_state *state, kernels_arguments *line, int key,
+                         const char *text) {
+  static const char *const clocks[] = {"messages", "time", "fill", NULL};
+  static const char *const modes[] = {"same-step", "next-step", "disabled", NULL};
+  static const char *const orders[] = {"random", "sequential", NULL};
+  wb_env_config *c = &line->env_config;
+  line->of_env = true;
+  switch (key) {
+  case KEY_LEVELS:
+    c->levels = (int32_t)cli_integer(state, "levels", text, 0, WB_ENV_LEVELS_MAX);
+    break;
+  case KEY_CLOCK: c->clock = (wb_env_clock)cli_choice(state, "clock", text, clocks); break;
+  case KEY_AUTORESET:
+    c->autoreset = (wb_env_autoreset)cli_choice(state, "autoreset", text, modes);
+    break;
+  default: c->windows = (wb_env_windows)cli_choice(state, "windows", text, orders);
   }
 }
 
@@ -165,6 +209,9 @@ static void check_line(const struct argp_state *state, kernels_arguments *line) 
   if (line->pass != NULL && line->text != KERNELS_IR) {
     argp_error(state, "--pass goes with --ir");
   }
+  if (line->of_env && line->env_count == 0) {
+    argp_error(state, "--levels, --clock, --autoreset and --windows go with --env");
+  }
   if (line->text == KERNELS_PTX && line->target_count == 0) {
     parse_targets(state, line, "sm_90");
   }
@@ -192,6 +239,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     return 0;
   case KEY_JSON: line->json = true; return 0;
   case KEY_OUTPUT: line->output = argument; return 0;
+  case KEY_ENV: add_env(state, line, argument); return 0;
+  case KEY_LEVELS:
+  case KEY_CLOCK:
+  case KEY_AUTORESET:
+  case KEY_WINDOWS: parse_of_env(state, line, key, argument); return 0;
   case ARGP_KEY_ARG: parse_word(state, line, argument); return 0;
   case ARGP_KEY_END: check_line(state, line); return 0;
   default: return ARGP_ERR_UNKNOWN;
@@ -206,7 +258,8 @@ static const struct argp parser = {
     .doc =
         "Shows what the program compiles.\v"
         "list: the kernels it can ask for (size: orders a side), their operations as built and after "
-        "passes, and their memory accesses. show: one of them, by its name in the list (the first "
+        "passes, and their memory accesses: those of books, and those of environments with one agent "
+        "of each task and action form; --env adds others. show: one of them, by its name in the list (the first "
         "that fits): a summary, or one of its texts. time: how long each stage "
         "of compiling takes. build: compiles all of them into a folder, from which a machine "
         "without LLVM runs when WB_KERNELS names it; with ptxas at hand ($WB_PTXAS, PATH, "
@@ -216,7 +269,11 @@ static const struct argp parser = {
 };
 
 int cli_kernels(int argc, char **argv) {
-  kernels_arguments line = {.capacities = {1024}, .capacity_count = 1, .repeats = 5};
+  static kernels_arguments line; /* large */
+  line = (kernels_arguments){.capacities = {1024},
+                             .capacity_count = 1,
+                             .repeats = 5,
+                             .env_config = wb_env_config_default()};
   argp_parse(&parser, argc, argv, 0, NULL, &line);
   for (int i = 0; i < ACTIONS; i++) {
     if (line.action != NULL && strcmp(actions[i].name, line.action) == 0) {
@@ -227,72 +284,6 @@ int cli_kernels(int argc, char **argv) {
   (void)WB_FAIL(&error, WB_ERROR_ARGUMENT,
                 "kernels: expected list, show, time, build or explain, got \"%.80s\"", line.action);
   return cli_fail(&error);
-}
-
-/* ---- kernels by name ---- */
-
-typedef struct chosen {
-  const kernels_arguments *line;
-  wb_catalogue_visit *visit;
-  void *context;
-  int64_t visited;
-} chosen;
-
-static bool has_word(const char *variant, const char *word) {
-  char own[KERNELS_WORD_BYTES];
-  while (next_word(&variant, " ", own)) {
-    if (strcmp(own, word) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool fits(const kernels_arguments *line, const wb_catalogue_item *item) {
-  char word[KERNELS_WORD_BYTES];
-  if (line->kernel != NULL && strcmp(line->kernel, item->name) != 0) {
-    return false;
-  }
-  for (const char *rest = line->words; rest != NULL && next_word(&rest, ", ", word);) {
-    if (!has_word(item->variant, word)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static wb_status pass_on(void *context, const wb_catalogue_item *item, wb_error *error) {
-  chosen *c = context;
-  if (!fits(c->line, item)) {
-    return WB_OK;
-  }
-  c->visited++;
-  return c->visit(c->context, item, error);
-}
-
-wb_status kernels_each(const kernels_arguments *line, wb_catalogue_visit *visit, void *context,
-                       wb_error *error) {
-  chosen c = {.line = line, .visit = visit, .context = context};
-  for (int32_t i = 0; i < line->capacity_count; i++) {
-    wb_book_rules rules = wb_book_rules_default();
-    rules.capacity = line->capacities[i];
-    for (size_t room = 0; room < sizeof catalogues / sizeof catalogues[0]; room++) {
-      WB_TRY(catalogues[room](&rules, pass_on, &c, error));
-    }
-  }
-  if (c.visited > 0) {
-    return WB_OK;
-  }
-  if (line->words == NULL) {
-    return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                   "kernels: there is none named \"%.60s\": `warpbook kernels list' names them",
-                   line->kernel != NULL ? line->kernel : "");
-  }
-  return WB_FAIL(
-      error, WB_ERROR_ARGUMENT,
-      "kernels: %.60s: no variant has the words \"%.60s\": `warpbook kernels list' names "
-      "them",
-      line->kernel != NULL ? line->kernel : "any kernel", line->words);
 }
 
 /* ---- targets and stages ---- */

@@ -2,12 +2,13 @@
 #ifndef WB_CLI_KERNELS_H
 #define WB_CLI_KERNELS_H
 
+#include "agents.h"
 #include "common.h"
 
 #include "compiler/catalogue.h"
 #include "compiler/kernel.h"
 
-enum { KERNELS_MOST = 16, KERNELS_WORD_BYTES = 64 };
+enum { KERNELS_MOST = 16, KERNELS_ENVS_MOST = 8, KERNELS_WORD_BYTES = 64 };
 
 /* What code is made for. */
 typedef struct kernels_target {
@@ -37,14 +38,21 @@ typedef struct kernels_arguments {
   const char *output; /* of build: a folder */
   int32_t repeats;
   bool json;
+  cli_agents envs[KERNELS_ENVS_MOST]; /* environments beside the usual ones */
+  int32_t env_count;
+  wb_env_config env_config; /* of these, but for the agents */
+  bool of_env;              /* some of it was given */
 } kernels_arguments;
 
 /* An action: prints, and returns an exit status. */
 typedef int kernels_action(const kernels_arguments *line);
 kernels_action kernels_list, kernels_show, kernels_time, kernels_build, kernels_explain;
 
-/* Visits what every room can ask for at each capacity, as far as kernel and words pick it.
- * WB_ERROR_ARGUMENT if that is nothing. */
+/* Cuts the next word of a list off, into `word`. */
+bool kernels_next_word(const char **list, const char *separators, char word[KERNELS_WORD_BYTES]);
+
+/* Visits what every room can ask for at each capacity, as far as kernel and words pick it, each program
+ * once. WB_ERROR_ARGUMENT if that is nothing. */
 wb_status kernels_each(const kernels_arguments *line, wb_catalogue_visit *visit, void *context,
                        wb_error *error);
 

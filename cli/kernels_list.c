@@ -8,7 +8,7 @@ typedef struct list {
 } list;
 
 static void print_row(const wb_catalogue_item *item, const wb_kernel_report *r, const char *key) {
-  (void)printf("%-12s %5d  %-24s %6d %6d %7d %7d %8d %7d  %.16s\n", item->name, item->capacity,
+  (void)printf("%-22s %5d  %-31s %6d %6d %7d %7d %8d %7d  %.16s\n", item->name, item->capacity,
                item->variant, r->ops_built, r->ops_compiled, r->accesses, r->accesses_proven,
                r->accesses_promised, r->accesses_checked, key);
 }
@@ -44,7 +44,7 @@ int kernels_list(const kernels_arguments *line) {
   wb_error error;
   list l = {.line = line, .array = line->json ? json_array() : NULL};
   if (!line->json) {
-    (void)printf("%-12s %5s  %-24s %6s %6s %7s %7s %8s %7s  %s\n", "kernel", "size", "variant",
+    (void)printf("%-22s %5s  %-31s %6s %6s %7s %7s %8s %7s  %s\n", "kernel", "size", "variant",
                  "ops", "after", "access", "proven", "promised", "checked", "key");
   }
   if (kernels_each(line, add_row, &l, &error) != WB_OK) {

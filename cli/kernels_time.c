@@ -46,7 +46,7 @@ static json_t *row_json(const wb_catalogue_item *item, const kernels_target *tar
 }
 
 static void print_row(const wb_catalogue_item *item, const double *medians) {
-  (void)printf("%-12s %5d  %-24s", item->name, item->capacity, item->variant);
+  (void)printf("%-22s %5d  %-31s", item->name, item->capacity, item->variant);
   for (int s = 0; s <= KERNELS_STAGES; s++) {
     (void)printf(" %9.2f", 1e3 * medians[s]);
   }
@@ -85,7 +85,7 @@ static wb_status time_item(void *context, const wb_catalogue_item *item, wb_erro
 }
 
 static void print_head(void) {
-  (void)printf("%-12s %5s  %-24s", "kernel", "size", "variant, times in ms");
+  (void)printf("%-22s %5s  %-31s", "kernel", "size", "variant, times in ms");
   for (int s = 0; s < KERNELS_STAGES; s++) {
     (void)printf(" %9s", kernels_stage_names[s]);
   }

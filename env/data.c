@@ -6,6 +6,7 @@
  * limits of time) lives here beside it, so nothing stale can be taken for it. */
 #include "env/world.h"
 
+#include "kernels/catalogue.h"
 #include "sim/measure.h"
 
 #include <inttypes.h>
@@ -170,18 +171,33 @@ static wb_status write_tapes(maker *m, wb_error *error) {
   return WB_OK;
 }
 
-static wb_status compile(maker *m, wb_error *error) {
+static wb_status compile_run(maker *m, const wb_book_features *features, wb_error *error) {
   env_data *data = m->data;
   wb_program *program = NULL;
-  WB_TRY(wb_run_program_build(data->layout.book, &data->features, &program, error));
+  WB_TRY(wb_run_program_build(data->layout.book, features, &program, error));
   wb_status status =
       wb_device_compile(data->device, program, &m->config->kernel, &m->run, NULL, error);
   wb_program_free(program);
-  WB_TRY(status);
-  WB_TRY(save_program(data->layout.book, &program, error));
-  status = wb_device_compile(data->device, program, &m->config->kernel, &m->save, NULL, error);
-  wb_program_free(program);
   return status;
+}
+
+static wb_status compile(maker *m, wb_error *error) {
+  env_data *data = m->data;
+  wb_program *program = NULL;
+  wb_book_features usual = wb_features_usual(WB_FEATURES_REPLAY, &data->rules);
+  wb_status status = compile_run(m, &data->features, error);
+  /* a bundle has what the usual tape asks for */
+  if (status == WB_ERROR_UNAVAILABLE && wb_features_cover(&usual, &data->features) &&
+      compile_run(m, &usual, NULL) == WB_OK) {
+    status = WB_OK;
+  }
+  if (status == WB_OK) status = save_program(data->layout.book, &program, error);
+  if (status == WB_OK) {
+    status = wb_device_compile(data->device, program, &m->config->kernel, &m->save, NULL, error);
+    wb_program_free(program);
+  }
+  if (status != WB_ERROR_UNAVAILABLE) return status;
+  return wb_error_prefix(error, "env: kernels for books of %d orders a side", data->capacity);
 }
 
 static wb_status run_to(maker *m, int64_t records, wb_error *error) {
@@ -336,9 +352,8 @@ static wb_status make_windows(maker *m, wb_error *error) {
 static wb_status make(maker *m, int32_t more, wb_error *error) {
   const wb_env_config *config = m->config;
   env_data *data = m->data;
-  (void)snprintf(data->device_name, sizeof data->device_name, "%s",
-                 config->device == NULL ? "cpu" : config->device);
-  WB_TRY(wb_device_open(data->device_name, &data->device, error));
+  const char *device = config->device == NULL ? "cpu" : config->device;
+  WB_TRY(wb_device_open(device, &data->device, error));
   data->rules = config->rules;
   data->capacity = config->rules.capacity;
   if (data->capacity == 0) WB_TRY(choose_capacity(config, more, &data->capacity, error));

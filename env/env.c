@@ -2,28 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "env/world.h"
 
-#include "env/features.h"
 #include "env/state.h"
+#include "kernels/catalogue.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-wb_env_config wb_env_config_default(void) {
-  wb_env_config config;
-  memset(&config, 0, sizeof config);
-  config.size = sizeof config;
-  config.device = "cpu";
-  config.envs = 1;
-  config.rules = wb_book_rules_default();
-  config.snapshot_messages = 1000;
-  config.messages_per_step = 100;
-  config.step_ms = 1000;
-  config.episode_messages = 5000;
-  config.levels = 10;
-  return config;
-}
 
 wb_status env_report(wb_env *env, wb_status status, const wb_error *own, wb_error *error) {
   if (status == WB_OK) return WB_OK;
@@ -33,130 +18,6 @@ wb_status env_report(wb_env *env, wb_status status, const wb_error *own, wb_erro
 }
 
 const char *wb_env_error(const wb_env *env) { return env->last.text; }
-
-/* ---- checking a configuration ---- */
-
-static wb_status check_range(const char *field, int64_t given, int64_t least, int64_t most,
-                             wb_error *error) {
-  if (given >= least && given <= most) return WB_OK;
-  return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                 "env: %s: expected %" PRId64 " to %" PRId64 ", got %" PRId64, field, least, most,
-                 given);
-}
-
-static wb_status check_config(const wb_env_config *c, wb_error *error) {
-  if (c->size != sizeof *c) {
-    return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                   "env: config.size: expected %zu (use wb_env_config_default), got %zu", sizeof *c,
-                   c->size);
-  }
-  const struct {
-    const char *field;
-    int64_t given, least, most;
-  } ranges[] = {
-      {"envs", c->envs, 1, WB_ENV_ENVS_MAX},
-      {"levels", c->levels, 0, WB_ENV_LEVELS_MAX},
-      {"agent_groups", c->agent_groups, 1, WB_ENV_GROUPS_MAX},
-      {"clock", (int64_t)c->clock, 0, WB_ENV_CLOCK_FILL},
-      {"autoreset", (int64_t)c->autoreset, 0, WB_ENV_AUTORESET_DISABLED},
-      {"windows", (int64_t)c->windows, 0, WB_ENV_WINDOWS_SEQUENTIAL},
-      {"record_room", c->record_room, 0, 1 << 24},
-      {"messages_per_step", c->messages_per_step, 1, 1000000000},
-      {"step_ms", c->step_ms, 1, 86400000},
-      {"episode_messages", c->episode_messages, 0, 2000000000},
-      {"episode_seconds", c->episode_seconds, 0, 86400},
-  };
-  for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-    WB_TRY(check_range(ranges[i].field, ranges[i].given, ranges[i].least, ranges[i].most, error));
-  }
-  if (c->agents == NULL) {
-    return WB_FAIL(error, WB_ERROR_ARGUMENT, "env: agents: expected %d groups, got NULL",
-                   c->agent_groups);
-  }
-  if (c->share != NULL) return WB_OK;
-  if (c->tapes == NULL || c->tape_count < 1) {
-    return WB_FAIL(error, WB_ERROR_ARGUMENT, "env: tapes: expected at least 1, got %d",
-                   c->tapes == NULL ? 0 : c->tape_count);
-  }
-  WB_TRY(wb_book_rules_check(&c->rules, error));
-  if (c->snapshot_seconds < 0 || (c->snapshot_seconds == 0 && c->snapshot_messages < 1)) {
-    return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                   "env: snapshot_messages or snapshot_seconds: expected at least 1, got %d and %d",
-                   c->snapshot_messages, c->snapshot_seconds);
-  }
-  if (c->from_ns < 0 || c->to_ns < 0 || (c->to_ns > 0 && c->to_ns <= c->from_ns)) {
-    return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                   "env: from_ns and to_ns: expected 0 <= from < to, or to 0, got %" PRId64
-                   " and %" PRId64,
-                   c->from_ns, c->to_ns);
-  }
-  return WB_OK;
-}
-
-/* ---- agents ---- */
-
-static wb_status find_space(const wb_env_task *task, const char *name, int32_t group,
-                            const wb_env_action_space **out, wb_error *error) {
-  for (int32_t i = 0; i < task->action_space_count; i++) {
-    if (name == NULL || strcmp(task->action_spaces[i].name, name) == 0) {
-      *out = &task->action_spaces[i];
-      return WB_OK;
-    }
-  }
-  char names[256] = "";
-  for (int32_t i = 0; i < task->action_space_count; i++) {
-    size_t used = strlen(names);
-    (void)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
-                   task->action_spaces[i].name);
-  }
-  return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                 "env: agents[%d].actions: expected one of %s, got \"%.60s\"", group, names, name);
-}
-
-static wb_status open_groups(wb_env *env, const wb_env_config *config, wb_error *error) {
-  env->group_count = config->agent_groups;
-  env->parameters = COMMON_PARAMETERS;
-  for (int32_t g = 0; g < config->agent_groups; g++) {
-    const wb_env_agents *given = &config->agents[g];
-    env_group *group = &env->groups[g];
-    group->task = env_task_find(given->task);
-    if (group->task == NULL) {
-      return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                     "env: agents[%d].task: expected execution or market_making, got \"%.60s\"", g,
-                     given->task == NULL ? "(null)" : given->task);
-    }
-    WB_TRY(find_space(&group->task->public, given->actions, g, &group->space, error));
-    WB_TRY(check_range("agents: count", given->count, 1, WB_ENV_AGENTS_MAX, error));
-    group->first = env->agents;
-    group->count = given->count;
-    group->parameters = env->parameters;
-    env->agents += given->count;
-    env->parameters += group->task->public.parameter_count;
-    const wb_env_action_space *space = group->space;
-    if (space->components > env->components) env->components = space->components;
-    int32_t choices = space->choices > 0 ? space->choices : 1;
-    if (choices > env->choices) env->choices = choices;
-    if (group->task->public.slots > env->slots) env->slots = group->task->public.slots;
-  }
-  return check_range("agents in all groups", env->agents, 1, WB_ENV_AGENTS_MAX, error);
-}
-
-/* What agents' messages may be: the plain types, marked so only where the slots' space allows it. */
-static wb_book_features features_of_orders(const wb_env *env) {
-  wb_book_features f = wb_features_none(&env->rules);
-  f.types = 1u << WB_RECORD_ADD | 1u << WB_RECORD_MARKET | 1u << WB_RECORD_REDUCE |
-            1u << WB_RECORD_DELETE;
-  f.flags = WB_FLAG_SIDE;
-  for (int32_t g = 0; g < env->group_count; g++) {
-    if (strcmp(env->groups[g].space->name, "slots") == 0) {
-      f.flags |= WB_FLAG_IOC | WB_FLAG_POST_ONLY;
-    }
-  }
-  f.agents = true;
-  f.states = env->data->features.states;
-  f.unique_refs = true;
-  return f;
-}
 
 /* ---- memory ---- */
 
@@ -266,18 +127,6 @@ static wb_status default_seeds(wb_env *env, wb_error *error) {
 
 /* ---- kernels ---- */
 
-typedef wb_status program_function(const wb_env *env, wb_program **out, wb_error *error);
-
-static wb_status build(const wb_env *env, env_kernel which, wb_program **program, wb_error *error) {
-  static program_function *const functions[] = {
-      [KERNEL_STEP] = step_program,       [KERNEL_RESET] = reset_program,
-      [KERNEL_OBSERVE] = observe_program, [KERNEL_TRUNCATE] = truncate_program,
-      [KERNEL_HASH] = hash_program,
-  };
-  if ((int)which >= (int)POLICY_FIRST) return policy_program(env, which, program, error);
-  return functions[which](env, program, error);
-}
-
 static double time_of(const wb_kernel_report *report) {
   const wb_kernel_times *t = &report->times;
   return t->passes + t->open + t->translate + t->optimise + t->generate + t->load;
@@ -295,7 +144,7 @@ static wb_status compile_program(wb_env *env, wb_program *program, wb_kernel **k
 wb_status env_compile(wb_env *env, env_kernel which, wb_error *error) {
   if (env->kernels[which] != NULL) return WB_OK;
   wb_program *program = NULL;
-  WB_TRY(build(env, which, &program, error));
+  WB_TRY(env_program(env, which, &program, error));
   return compile_program(env, program, &env->kernels[which], error);
 }
 
@@ -400,7 +249,7 @@ static wb_status act(wb_env *env, const char *policy, int32_t group, wb_error *e
                    "env: policy: expected none, random, twap or avellaneda_stoikov, got \"%.60s\"",
                    policy == NULL ? "(null)" : policy);
   }
-  WB_TRY(check_range("act: group", group, -1, env->group_count - 1, error));
+  WB_TRY(env_check_range("act: group", group, -1, env->group_count - 1, error));
   env_kernel kernel = (env_kernel)(POLICY_FIRST + which);
   bool plays = false;
   for (int32_t g = 0; g < env->group_count; g++) {
@@ -557,7 +406,7 @@ wb_status wb_env_hashes(wb_env *env, uint64_t *hashes, wb_error *error) {
 wb_status wb_env_book_hashes(wb_env *env, int32_t index, uint64_t *book_hash, uint64_t *state_hash,
                              wb_error *error) {
   wb_error own;
-  wb_status status = check_range("env_index", index, 0, env->envs - 1, &own);
+  wb_status status = env_check_range("env_index", index, 0, env->envs - 1, &own);
   if (status == WB_OK) {
     status = read_hashes(env, false, index, 1, book_hash, state_hash, &own);
   }
@@ -587,52 +436,62 @@ static wb_status open_data(wb_env *env, const wb_env_config *config, wb_error *e
   if (config->share == NULL) {
     return env_data_make(config, env->agents * env->slots, &env->data, error);
   }
-  const char *device = config->device == NULL ? "cpu" : config->device;
-  if (strcmp(device, config->share->data->device_name) != 0) {
+  wb_device_info own, other;
+  wb_device_describe(env->device, &own);
+  wb_device_describe(config->share->data->device, &other);
+  if (strcmp(own.name, other.name) != 0) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                   "env: share: expected an environment on device %.30s, got one on %s", device,
-                   config->share->data->device_name);
+                   "env: share: expected an environment on device %s, got one on %s", own.name,
+                   other.name);
   }
   env->data = env_data_retain(config->share->data);
   return WB_OK;
 }
 
+/* Where nothing can compile, kernels out of a bundle that were made for all that a tape may hold serve
+ * as well: bundles are made for these. All later kernels then are of that kind. */
+static wb_status compile_first(wb_env *env, wb_error *error) {
+  wb_status status = env_compile(env, KERNEL_RESET, error);
+  if (status == WB_OK) status = env_compile(env, KERNEL_STEP, error);
+  wb_book_features usual = wb_features_usual(WB_FEATURES_REPLAY, &env->rules);
+  if (status != WB_ERROR_UNAVAILABLE || !wb_features_cover(&usual, &env->data->features)) {
+    return status;
+  }
+  wb_kernel_release(env->kernels[KERNEL_RESET]);
+  env->kernels[KERNEL_RESET] = NULL;
+  env_shape_history(env, &usual);
+  if (env_compile(env, KERNEL_RESET, NULL) == WB_OK) status = env_compile(env, KERNEL_STEP, NULL);
+  return status;
+}
+
+static wb_status compile_steps(wb_env *env, wb_error *error) {
+  wb_status status = compile_first(env, error);
+  if (status != WB_ERROR_UNAVAILABLE) return status;
+  return wb_error_prefix(error, "env: kernels for books of %d orders a side", env->rules.capacity);
+}
+
 static wb_status open_env(wb_env *env, const wb_env_config *config, wb_error *error) {
   env->envs = config->envs;
-  env->levels = config->levels;
-  env->clock = config->clock;
-  env->autoreset = config->autoreset;
-  env->windows = config->windows;
   env->seed = config->seed;
-  env->record_room = config->record_room;
   env->options = config->kernel;
-  WB_TRY(open_groups(env, config, error));
-  WB_TRY(open_data(env, config, error));
-  env->rules = env->data->rules;
-  env->history = env->data->features;
-  env->history.agents = true;
-  env->history.trades = WB_TRADES_NONE;
-  env->orders = features_of_orders(env);
-  WB_TRY(env_layout_make(&env->layout, env->data->capacity, env->agents, env->slots, error));
-  env->feature_names = wb_env_feature_names(env->levels, env->slots, &env->features);
-  if (env->feature_names == NULL) {
-    return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory for the features' names");
-  }
+  WB_TRY(env_shape_agents(env, config, error));
   WB_TRY(wb_device_open(config->device == NULL ? "cpu" : config->device, &env->device, error));
   WB_TRY(wb_device_set_threads(env->device, config->threads, error));
+  WB_TRY(open_data(env, config, error));
+  WB_TRY(env_shape_books(env, &env->data->rules, &env->data->features, error));
   make_hash(env);
   WB_TRY(allocate_buffers(env, error));
   WB_TRY(make_slabs(env, error));
   WB_TRY(env_parameters_make(env, config, error));
   WB_TRY(default_seeds(env, error));
   WB_TRY(env_choose_all_windows(env, config, error));
-  WB_TRY(env_compile(env, KERNEL_RESET, error));
-  return env_compile(env, KERNEL_STEP, error);
+  return compile_steps(env, error);
 }
 
 wb_status wb_env_create(const wb_env_config *config, wb_env **out, wb_error *error) {
   *out = NULL;
-  WB_TRY(check_config(config, error));
+  WB_TRY(env_check_agents(config, error));
+  WB_TRY(env_check_data(config, error));
   wb_env *env = calloc(1, sizeof *env);
   if (env == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory");
   wb_status status = open_env(env, config, error);
@@ -655,12 +514,9 @@ void wb_env_destroy(wb_env *env) {
     wb_device_free(env->device, env->slabs);
     wb_device_close(env->device);
   }
-  env_layout_free(&env->layout);
+  env_shape_free(env);
   env_data_release(env->data);
   free(env->all_windows);
-  free(env->descriptions);
-  free(env->names);
-  free(env->feature_names);
   free(env->image);
   free(env);
 }

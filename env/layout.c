@@ -1,4 +1,4 @@
-/* The slab of an environment: the book's arrays, then the environment's. */
+/* The slab of an environment: the book's arrays, then, if there are agents, the environment's. */
 #include "env/private.h"
 
 #include <string.h>
@@ -9,8 +9,7 @@ wb_status env_layout_make(env_layout *l, int32_t capacity, int32_t agents, int32
   l->agents = agents;
   l->slots = slots;
   WB_TRY(wb_book_layout_new(capacity, &l->book, error));
-  int64_t a = agents > 0 ? agents : 1;
-  int64_t n = a * (slots > 0 ? slots : 1);
+  int64_t a = agents, n = (int64_t)agents * slots;
   const struct {
     const char *name;
     wb_element element;
@@ -30,7 +29,7 @@ wb_status env_layout_make(env_layout *l, int32_t capacity, int32_t agents, int32
       {"outbox", WB_ELEMENT_I64, 2 * n * 4, &l->outbox},
       {"arrival", WB_ELEMENT_I32, a, &l->arrival},
   };
-  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+  for (size_t i = 0; agents > 0 && i < sizeof list / sizeof list[0]; i++) {
     wb_status status = wb_layout_add(l->book->layout, list[i].name, list[i].element, list[i].length,
                                      0, list[i].array, error);
     if (status != WB_OK) {

@@ -80,15 +80,36 @@ wb_status wb_env_set_parameter(wb_env *env, const char *name, const double *valu
   return env_report(env, set_parameter(env, name, values, count, &own), &own, error);
 }
 
-/* Names parameter `i` and gives it its first value. */
-static void describe(wb_env *env, int32_t i, const wb_env_parameter *p, const char *prefix,
-                     double first, uint32_t *bits) {
+/* ---- the list ---- */
+
+static void describe(wb_env *env, int32_t i, const wb_env_parameter *p, const char *prefix) {
   env->descriptions[i] = p;
   (void)snprintf(env->names[i], WB_ENV_NAME_BYTES, "%s%s", prefix, p->name);
-  bits[i] = bits_of(p, first);
 }
 
-static void describe_all(wb_env *env, const wb_env_config *config, uint32_t *bits) {
+wb_status env_parameters_list(wb_env *env, wb_error *error) {
+  int32_t count;
+  const wb_env_parameter *common = wb_env_common_parameters(&count);
+  env->descriptions = calloc((size_t)env->parameters, sizeof *env->descriptions);
+  env->names = calloc((size_t)env->parameters, sizeof *env->names);
+  if (env->descriptions == NULL || env->names == NULL) {
+    return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory for %d parameters", env->parameters);
+  }
+  for (int32_t i = 0; i < count; i++) describe(env, i, &common[i], "");
+  for (int32_t g = 0; g < env->group_count; g++) {
+    char prefix[16];
+    (void)snprintf(prefix, sizeof prefix, "%d.", g);
+    const wb_env_task *task = &env->groups[g].task->public;
+    for (int32_t i = 0; i < task->parameter_count; i++) {
+      describe(env, env->groups[g].parameters + i, &task->parameters[i], prefix);
+    }
+  }
+  return WB_OK;
+}
+
+/* ---- first values ---- */
+
+static void first_values(const wb_env *env, const wb_env_config *config, uint32_t *bits) {
   const double given[] = {
       [COMMON_MESSAGES_PER_STEP] = config->messages_per_step,
       [COMMON_STEP_MS] = config->step_ms,
@@ -96,39 +117,25 @@ static void describe_all(wb_env *env, const wb_env_config *config, uint32_t *bit
       [COMMON_EPISODE_SECONDS] = config->episode_seconds,
   };
   const int32_t in_config = sizeof given / sizeof given[0];
-  int32_t count;
-  const wb_env_parameter *common = wb_env_common_parameters(&count);
-  for (int32_t i = 0; i < count; i++) {
-    describe(env, i, &common[i], "", i < in_config ? given[i] : common[i].value, bits);
-  }
-  for (int32_t g = 0; g < env->group_count; g++) {
-    char prefix[16];
-    (void)snprintf(prefix, sizeof prefix, "%d.", g);
-    const wb_env_task *task = &env->groups[g].task->public;
-    for (int32_t i = 0; i < task->parameter_count; i++) {
-      const wb_env_parameter *p = &task->parameters[i];
-      describe(env, env->groups[g].parameters + i, p, prefix, p->value, bits);
-    }
+  for (int32_t i = 0; i < env->parameters; i++) {
+    const wb_env_parameter *p = env->descriptions[i];
+    bits[i] = bits_of(p, i < in_config ? given[i] : p->value);
   }
 }
 
 wb_status env_parameters_make(wb_env *env, const wb_env_config *config, wb_error *error) {
   size_t count = (size_t)env->parameters;
-  env->descriptions = calloc(count, sizeof *env->descriptions);
-  env->names = calloc(count, sizeof *env->names);
   uint32_t *bits = malloc((size_t)env->envs * count * sizeof *bits);
-  wb_status status = WB_OK;
-  if (env->descriptions == NULL || env->names == NULL || bits == NULL) {
-    status = WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory for %d parameters of %d environments",
-                     env->parameters, env->envs);
-  } else {
-    describe_all(env, config, bits);
-    for (int32_t e = 1; e < env->envs; e++) {
-      memcpy(bits + (size_t)e * count, bits, count * sizeof *bits);
-    }
-    status = wb_device_write(env->device, env->memory[BUFFER_PARAMETERS], bits,
-                             (size_t)env->envs * count * sizeof *bits, error);
+  if (bits == NULL) {
+    return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory for %d parameters of %d environments",
+                   env->parameters, env->envs);
   }
+  first_values(env, config, bits);
+  for (int32_t e = 1; e < env->envs; e++) {
+    memcpy(bits + (size_t)e * count, bits, count * sizeof *bits);
+  }
+  wb_status status = wb_device_write(env->device, env->memory[BUFFER_PARAMETERS], bits,
+                                     (size_t)env->envs * count * sizeof *bits, error);
   free(bits);
   return status;
 }

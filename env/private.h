@@ -195,9 +195,8 @@ enum {
 
 typedef struct env_data {
   int32_t references; /* atomic */
-  char device_name[32];
-  wb_device *device; /* that the memory came from */
-  env_layout layout; /* of a slab without agents: what snapshots were made with */
+  wb_device *device;  /* that the memory came from */
+  env_layout layout;  /* of a slab without agents: a book's own, what snapshots are made with */
   wb_book_rules rules;
   wb_book_features features; /* of the tapes */
   int32_t capacity;
@@ -353,6 +352,26 @@ wb_status env_read_slab(wb_env *env, int32_t index, wb_error *error);
 
 /* bytes of an element of a buffer */
 int64_t env_element_bytes(env_buffer which);
+
+/* ---- the shape: shape.c ---- */
+
+wb_status env_check_range(const char *field, int64_t given, int64_t least, int64_t most,
+                          wb_error *error);
+/* Whether a configuration can be: all but its data, and these. */
+wb_status env_check_agents(const wb_env_config *config, wb_error *error);
+wb_status env_check_data(const wb_env_config *config, wb_error *error);
+
+/* What programs are recorded from, in an `env` of zeros: the agents first; then, when rules with a
+ * capacity and what the tapes' records may be are known, everything of the books. */
+wb_status env_shape_agents(wb_env *env, const wb_env_config *config, wb_error *error);
+wb_status env_shape_books(wb_env *env, const wb_book_rules *rules, const wb_book_features *history,
+                          wb_error *error);
+void env_shape_history(wb_env *env, const wb_book_features *history);
+void env_shape_free(wb_env *env);
+wb_status env_parameters_list(wb_env *env, wb_error *error);
+
+/* The program of a kernel, as the shape asks for it. */
+wb_status env_program(const wb_env *env, env_kernel which, wb_program **out, wb_error *error);
 
 wb_status env_parameters_make(wb_env *env, const wb_env_config *config, wb_error *error);
 /* Draws from every window of the split (-1: all) that an episode fits into. */
