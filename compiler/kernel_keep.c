@@ -1,7 +1,7 @@
 /* Keeping in a bundle what a run compiles: $WB_KEEP_KERNELS is "FOLDER,TARGET[,TARGET...]", and every
  * kernel that is asked for while it is set goes into the bundle in that folder, compiled for each of
  * the targets (x86-64 levels, "host" for this machine's, sm_80, sm_90), whatever the run itself uses.
- * Kernels that depend on a configuration, as those of an environment, get into bundles this way.
+ * What no catalogue lists, as a program of a user's own, gets into a bundle this way.
  *
  * Processes that keep into one folder take turns at a lock. */
 #define _GNU_SOURCE /* flock */

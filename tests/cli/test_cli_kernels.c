@@ -58,6 +58,42 @@ Test(kernels, list_picks_by_words) {
   run_free(&table);
 }
 
+Test(kernels, environments_are_listed) {
+  static const char *const usual[] = {"execution:discrete",   "execution:quantities",
+                                      "execution:slots",      "market_making:discrete",
+                                      "market_making:quotes", "market_making:slots"};
+  json_t *list = expect_json(RUN("kernels", "list", "--capacity", "64", "--json"), 0);
+  for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+    char *variant = format("%s levels-10", usual[i]);
+    (void)row_of(list, "env_step", variant);
+    free(variant);
+  }
+  (void)row_of(list, "env_twap", "execution:discrete levels-10");
+  (void)row_of(list, "env_avellaneda_stoikov", "market_making:quotes levels-10");
+  json_decref(list);
+
+  /* another one stands before the usual ones, and only it has its words */
+  const char *agents = "market_making:quotes*2+execution:slots";
+  list = expect_json(RUN("kernels", "list", "env_step", "--capacity", "64", "--env", agents,
+                         "--levels", "3", "--clock", "time", "--autoreset", "next-step",
+                         "--windows", "sequential", "--json"),
+                     0);
+  cr_expect_eq(json_array_size(list), 7);
+  cr_expect_str_eq(text(json_array_get(list, 0), "variant"),
+                   "market_making:quotes*2+execution:slots levels-3 clock-time next-step "
+                   "sequential");
+  json_decref(list);
+  list = expect_json(RUN("kernels", "list", "--features", agents, "--env", agents, "--json"), 0);
+  (void)row_of(list, "env_reset", "market_making:quotes*2+execution:slots levels-10");
+  (void)row_of(list, "env_save", "market_making:quotes*2+execution:slots levels-10");
+  (void)row_of(list, "run", "market_making:quotes*2+execution:slots levels-10");
+  json_decref(list);
+  /* one of the usual ones changes nothing */
+  list = expect_json(RUN("kernels", "list", "env_step", "--env", "execution", "--json"), 0);
+  cr_expect_eq(json_array_size(list), 6);
+  json_decref(list);
+}
+
 /* ---- show ---- */
 
 /* Lines of assembly that are instructions, by a rule of its own: all but labels and directives. */
@@ -149,9 +185,10 @@ Test(kernels, time_tells_every_stage) {
 static const char sample[] =
     WB_SOURCE_DIR "/data/sample/WARP_2024-01-02_34200000_57600000_message_5.csv";
 
-/* The one file of a bundle whose name has `part`, one byte changed. */
-static void damage(const char *bundle, const char *part) {
-  char *path = find_in(bundle, part);
+/* The file that the first kernel of this name comes from, one byte changed. */
+static void damage(const char *kernel) {
+  json_t *list = expect_json(RUN("kernels", "explain", kernel, "--capacity", "64", "--json"), 0);
+  const char *path = text(json_array_get(list, 0), "text");
   size_t bytes;
   char *content = read_file(path, &bytes);
   content[bytes / 2] ^= 1;
@@ -159,7 +196,7 @@ static void damage(const char *bundle, const char *part) {
   cr_assert(file != NULL && fwrite(content, 1, bytes, file) == bytes);
   fclose(file);
   free(content);
-  free(path);
+  json_decref(list);
 }
 
 Test(kernels, a_bundle_replaces_the_code_generator) {
@@ -194,7 +231,7 @@ Test(kernels, a_bundle_replaces_the_code_generator) {
   cr_expect_not_null(strstr(explained.out, "hashes 64  for host: from bundle"));
   cr_expect_not_null(strstr(explained.out, "hashes 128  for host: to be compiled"));
   run_free(&explained);
-  damage(bundle, "wb_hashes");
+  damage("hashes");
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "64"), "wb_hashes", "is damaged");
   free(bundle);
   scratch_free(folder);
@@ -252,6 +289,126 @@ Test(kernels, machine_code_where_ptxas_is) {
       RUN("kernels", "build", "volume_at", "--capacity", "32", "--arch", "sm_80", "-o", folder),
       "/bin/false", "exit status 1", "volume_at 32");
   scratch_free(folder);
+}
+
+/* ---- environments ---- */
+
+#define PLAY(...)                                                                          \
+  RUN("env", "run", "market_making:quotes*2+execution", "--data", sample, "--levels", "5", \
+      "--envs", "2", "--messages-per-step", "10", "--episode-messages", "50",              \
+      "--snapshot-messages", "1000", "--steps", "8", "--policy", "random+twap", "--json",  \
+      __VA_ARGS__)
+
+static void expect_same_state(run_result left, run_result right) {
+  json_t *one = expect_json(left, 0), *other = expect_json(right, 0);
+  cr_expect_str_eq(text(one, "state_hash"), text(other, "state_hash"));
+  cr_expect_gt(number(one, "episodes"), 0, "episodes end and begin again");
+  json_decref(one);
+  json_decref(other);
+}
+
+static void build_env(const char *bundle, const char *arch) {
+  json_t *built =
+      expect_json(RUN("kernels", "build", "--capacity", "64", "--arch", arch, "--env",
+                      "market_making:quotes*2+execution", "--levels", "5", "--features",
+                      "market_making:quotes*2+execution:discrete", "-o", bundle, "--json"),
+                  0);
+  cr_expect_gt(number(built, "kernels"), 12);
+  json_decref(built);
+}
+
+/* Nothing compiles here, on either device: all that a run asks for is in the bundle. */
+Test(kernels, an_environment_runs_from_a_bundle) {
+  char *folder = scratch_make();
+  char *bundle = format("%s/kernels", folder);
+  run_result compiled = PLAY("--device", "cpu");
+  build_env(bundle, "host");
+  setenv("WB_LLVM_MODULE", nowhere, 1);
+  EXPECT_REFUSED(PLAY("--device", "cpu"), "orders a side", "WB_KERNELS names none");
+  setenv("WB_KERNELS", bundle, 1);
+  expect_same_state(compiled, PLAY("--device", "cpu"));
+  /* no other one does */
+  EXPECT_REFUSED(RUN("env", "run", "execution", "--data", sample, "--episode-messages", "50"),
+                 "wb_env_reset", "of this program");
+  unsetenv("WB_LLVM_MODULE");
+  setenv("WB_KERNELS", bundle, 1);
+  json_t *explained =
+      expect_json(RUN("kernels", "explain", "env_step", "--capacity", "64", "--env",
+                      "market_making:quotes*2+execution", "--levels", "5", "--json"),
+                  0);
+  for (size_t i = 0; i < json_array_size(explained); i++) {
+    cr_expect_eq(json_is_true(json_object_get(json_array_get(explained, i), "hit")), i == 0);
+  }
+  json_decref(explained);
+  free(bundle);
+  scratch_free(folder);
+}
+
+Test(kernels, an_environment_runs_from_a_bundle_on_a_gpu) {
+  const char *emulator = getenv("WB_EMULATOR");
+  if (emulator == NULL) {
+    cr_skip_test("there is no emulator: run this through ctest");
+  }
+  char *folder = scratch_make();
+  char *bundle = format("%s/kernels", folder);
+  run_result on_cpu = PLAY("--device", "cpu");
+  build_env(bundle, "sm_90");
+  setenv("WB_LLVM_MODULE", nowhere, 1);
+  setenv("WB_CUDART", emulator, 1);
+  setenv("WB_KERNELS", bundle, 1);
+  expect_same_state(on_cpu, PLAY("--device", "cuda"));
+  free(bundle);
+  scratch_free(folder);
+}
+
+/* What every bundle has without being asked. */
+Test(kernels, the_usual_environments_are_in_every_bundle) {
+  char *folder = scratch_make();
+  json_t *built = expect_json(RUN("kernels", "build", "--capacity", "64", "--features", "levels-10",
+                                  "-o", folder, "--json"),
+                              0);
+  cr_expect_gt(number(built, "kernels"), 30);
+  json_decref(built);
+  static const char *const tasks[] = {
+      "execution",     "execution:quantities", "execution:slots",
+      "market_making", "market_making:quotes", "market_making:slots"};
+  setenv("WB_LLVM_MODULE", nowhere, 1);
+  setenv("WB_KERNELS", folder, 1);
+  for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
+    json_t *o = expect_json(RUN("env", "run", tasks[i], "--data", sample, "--envs", "2", "--steps",
+                                "3", "--episode-messages", "200", "--json"),
+                            0);
+    cr_expect_gt(number(o, "messages"), 0);
+    json_decref(o);
+  }
+  scratch_free(folder);
+}
+
+Test(kernels, show_and_time_know_environments) {
+  json_t *shown = expect_json(
+      RUN("kernels", "show", "env_truncate", "--capacity", "32", "--env", "execution*3", "--json"),
+      0);
+  cr_expect_str_eq(text(shown, "variant"), "execution:discrete*3 levels-10");
+  cr_expect_gt(number(shown, "instructions"), 5);
+  json_decref(shown);
+  run_result ptx = RUN("kernels", "show", "wb_env_none", "--ptx", "--features", "levels-10");
+  cr_expect_eq(ptx.status, 0);
+  cr_expect_not_null(strstr(ptx.out, ".visible .entry wb_env_none"));
+  run_free(&ptx);
+  json_t *timed = expect_json(
+      RUN("kernels", "time", "env_truncate", "--capacity", "32", "--repeats", "1", "--json"), 0);
+  cr_expect_eq(json_array_size(timed), 2, "one for each number of slots");
+  json_decref(timed);
+}
+
+Test(kernels, environments_refused) {
+  EXPECT_REFUSED(RUN("kernels", "list", "--env", "mining"), "mining", "execution");
+  EXPECT_REFUSED(RUN("kernels", "list", "--env", "execution:magic"), "magic", "quantities");
+  EXPECT_REFUSED(RUN("kernels", "list", "--env", "execution*33"), "--env", "1 to 32", "33");
+  EXPECT_REFUSED(RUN("kernels", "list", "--env", ""), "--env", "TASK");
+  EXPECT_REFUSED(RUN("kernels", "list", "--env", "execution*20+execution*20"), "agents", "40");
+  EXPECT_REFUSED(RUN("kernels", "list", "--levels", "5"), "--levels", "go with --env");
+  EXPECT_REFUSED(RUN("kernels", "list", "--env", "execution", "--clock", "sun"), "clock", "sun");
 }
 
 Test(kernels, build_refuses) {
