@@ -26,7 +26,8 @@ static void keep_history(world *k, const message *m) {
 typedef struct bounds {
   val end;   /* record at which the episode's data end */
   val until; /* ns: later records wait, where the clock is time */
-  var left;  /* i64: source rows that may still come */
+  val flag;  /* i32: of a record that ends a source row */
+  var left;  /* i32: source rows that may still come */
 } bounds;
 
 static val time_at(world *k, val record) {
@@ -48,7 +49,7 @@ static val end_of_time(world *k) {
 }
 
 static bounds bounds_of(world *k) {
-  bounds to = {.end = load_in(k->history.head, WB_HEAD_END)};
+  bounds to = {.end = load_in(k->history.head, WB_HEAD_END), .flag = i32(env_get(k, ENV_ROW_FLAG))};
   val rows = rows_left(k);
   if (k->env->clock == WB_ENV_CLOCK_TIME) {
     val step = mul(i64(common_i32(k, COMMON_STEP_MS)), 1000000);
@@ -56,7 +57,8 @@ static bounds bounds_of(world *k) {
   } else {
     rows = min(rows, i64(common_i32(k, COMMON_MESSAGES_PER_STEP)));
   }
-  to.left = variable(rows);
+  /* no tape has more */
+  to.left = variable(i32(min(rows, i64(INT32_MAX))));
   return to;
 }
 
@@ -68,9 +70,8 @@ static val goes_on(world *k, const bounds *to) {
 
 /* Whether a row ended with this record. */
 static void count_row(world *k, const message *m, const bounds *to, label run) {
-  val wanted = i32(env_get(k, ENV_ROW_FLAG));
-  val row_ends = eq(bit_and(m->flags, wanted), wanted);
-  assign(to->left, sub(to->left, i64(row_ends)));
+  val row_ends = eq(bit_and(m->flags, to->flag), to->flag);
+  assign(to->left, sub(to->left, i32(row_ends)));
   if (k->env->clock == WB_ENV_CLOCK_FILL) {
     IF (both(row_ends, gt(env_get(k, ENV_FILLS), 0))) {
       LEAVE(run);
@@ -112,7 +113,7 @@ void run_history(world *k) {
   open_hot_counters(k);
   run_records(k, &to);
   close_counters(b);
-  val taken = sub(rows, to.left);
+  val taken = i64(sub(rows, to.left));
   env_set(k, ENV_STEP_MESSAGES, taken);
   env_add(k, ENV_MESSAGES, taken);
   if (k->env->clock == WB_ENV_CLOCK_TIME) {

@@ -186,14 +186,16 @@ static void observe_agent(world *k, const scene *s, const agent *a) {
   }
 }
 
-/* The part that all agents share, once more. */
+/* The part that all agents share, once more. Lanes past its end copy its last feature again. */
 static void copy_shared(world *k, const scene *s) {
   if (k->layout->agents < 2) return;
   array seen = k->buffers[BUFFER_OBSERVATION];
-  FOR (index, 1, k->layout->agents) {
-    val to = place_of(k, s, index);
-    FOR (i, 0, k->env->levels * FEATURES_OF_LEVEL + MARKET_FEATURES) {
-      put(k, add(to, i64(i)), load_in(seen, add(s->origin, i64(i))));
+  int32_t count = k->env->levels * FEATURES_OF_LEVEL + MARKET_FEATURES;
+  for (int32_t first = 0; first < count; first += WB_WIDTH) {
+    val feature = i64(min(add(lane_id(), first), count - 1));
+    val features = gather_in(seen, add(feature, s->origin));
+    FOR (index, 1, k->layout->agents) {
+      scatter_in(seen, add(feature, place_of(k, s, index)), features);
     }
   }
 }
