@@ -174,6 +174,14 @@ static void count_for(world *k, const agent *a, env_statistic which, val amount)
   add_to(k->buffers[BUFFER_STATISTICS], at, i64(amount));
 }
 
+/* x times volume over whole, rounded down once. The product alone may not fit: a day in microseconds
+ * times a price's way times a million shares does not. */
+static val part_of(world *k, val x, val volume, val whole) {
+  val each = divide(x, whole);
+  val rest = sub(x, mul(each, whole));
+  return add(mul(each, volume), divide(mul(rest, volume), whole));
+}
+
 static void count_execution(world *k, const agent *a, val target) {
   val buys = choose(gt(target, 0), i64(1), i64(-1));
   val volume = agent_get(k, a, AGENT_VOLUME);
@@ -186,13 +194,13 @@ static void count_execution(world *k, const agent *a, val target) {
   count_for(k, a, STAT_SPREAD, agent_get(k, a, AGENT_SPREAD2));
   count_for(k, a, STAT_IMPACT, agent_get(k, a, AGENT_IMPACT2));
   /* volume x average, rounded down once: an average alone would lose its fraction */
-  val twap = divide(mul(env_get(k, ENV_TWAP_SUM), volume), max(env_get(k, ENV_TWAP_US), i64(1)));
+  val twap = part_of(k, env_get(k, ENV_TWAP_SUM), volume, max(env_get(k, ENV_TWAP_US), i64(1)));
   count_for(k, a, STAT_AGAINST_TWAP, sub(shortfall, mul(buys, twap)));
   val others = sub(sub(env_get(k, ENV_VOLUME), env_get(k, ENV_START_VOLUME)), volume);
   val others_notional =
       sub(sub(env_get(k, ENV_NOTIONAL), env_get(k, ENV_START_NOTIONAL)), notional);
   val above = sub(mul(others_notional, 2), mul(others, start));
-  val vwap = divide(mul(above, volume), max(others, i64(1)));
+  val vwap = part_of(k, above, volume, max(others, i64(1)));
   count_for(k, a, STAT_AGAINST_VWAP, sub(shortfall, mul(buys, vwap)));
 }
 

@@ -184,6 +184,17 @@ wb_status wb_env_write(wb_env *env, const char *name, const void *from, size_t b
 
 /* ---- a rollout ---- */
 
+/* Whether rows of environments and slots lie apart: slot by slot, or environment by environment. */
+static bool is_rollout(int64_t row, int64_t envs, int64_t env_stride, int64_t slots,
+                       int64_t slot_stride) {
+  const int64_t most = INT64_C(1) << 60; /* elements; sums stay far inside i64 */
+  if (env_stride < row || env_stride > most / envs || slots < 1) return false;
+  if (slots == 1) return slot_stride >= 0 && slot_stride <= most;
+  if (slot_stride < row || slot_stride > most / slots) return false;
+  return slot_stride >= (envs - 1) * env_stride + row ||
+         env_stride >= (slots - 1) * slot_stride + row;
+}
+
 static wb_status observe_into(wb_env *env, float *data, int64_t env_stride, int64_t slot_stride,
                               const int32_t *slot, int32_t slots, wb_error *error) {
   int64_t row = (int64_t)env->agents * env->features;
@@ -195,8 +206,7 @@ static wb_status observe_into(wb_env *env, float *data, int64_t env_stride, int6
     env->slot_count = 1;
     return WB_OK;
   }
-  if (env_stride < row || slots < 1 || slot_stride < 0 ||
-      (slots > 1 && slot_stride < env_stride * env->envs && env_stride < slot_stride * slots)) {
+  if (!is_rollout(row, env->envs, env_stride, slots, slot_stride)) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT,
                    "env: observe_into: expected env_stride of at least %" PRId64
                    " and slots that do not overlap, got %" PRId64 ", slot_stride %" PRId64

@@ -293,6 +293,10 @@ static wb_status allocate_pool(maker *m, int32_t places_found, wb_error *error) 
   void *memory = NULL;
   data->window_count = places_found;
   data->snapshot_words = snapshot_words(data->layout.book);
+  WB_TRY(env_check_memory(data->device,
+                          m->config->snapshot_seconds > 0 ? "snapshot_seconds: places"
+                                                          : "snapshot_messages: places",
+                          places_found, data->snapshot_words * 8, error));
   data->windows = calloc(count, sizeof *data->windows);
   data->window_splits = calloc(count, 1);
   data->window_ends = calloc(count, sizeof *data->window_ends);

@@ -49,28 +49,33 @@ static void measure_buffers(wb_env *env) {
   n[BUFFER_CHOSEN] = n[BUFFER_STARTS] = 1;
 }
 
-/* An operating system may promise memory that it does not have, so what a batch needs is compared with
- * what the machine has before any of it is touched. */
-static wb_status check_memory(const wb_env *env, wb_error *error) {
+/* An operating system may promise memory that it does not have, so what is needed is compared with what
+ * the machine has before any of it is touched. */
+wb_status env_check_memory(const wb_device *device, const char *field, int32_t count, int64_t each,
+                           wb_error *error) {
   wb_device_info info;
-  wb_device_describe(env->device, &info);
+  wb_device_describe(device, &info);
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (!info.host_memory || pages <= 0 || page <= 0) return WB_OK;
+  int64_t most = (int64_t)pages * page / each;
+  if (count <= most) return WB_OK;
+  return WB_FAIL(error, WB_ERROR_MEMORY,
+                 "env: %s: expected at most %" PRId64 " (%" PRId64
+                 " bytes each in this machine's memory), got %d",
+                 field, most, each, count);
+}
+
+static wb_status check_batch(const wb_env *env, wb_error *error) {
   int64_t each = env->layout.stride;
   for (int i = 0; i < BUFFER_COUNT; i++) {
     each += env->lengths[i] * env_element_bytes((env_buffer)i);
   }
-  int64_t most = (int64_t)pages * page / each;
-  if (env->envs <= most) return WB_OK;
-  return WB_FAIL(error, WB_ERROR_MEMORY,
-                 "env: envs: expected at most %" PRId64 " (%" PRId64
-                 " bytes each in this machine's memory), got %d",
-                 most, each, env->envs);
+  return env_check_memory(env->device, "envs", env->envs, each, error);
 }
 
 static wb_status allocate_buffers(wb_env *env, wb_error *error) {
   measure_buffers(env);
-  WB_TRY(check_memory(env, error));
+  WB_TRY(check_batch(env, error));
   for (int i = 0; i < BUFFER_COUNT; i++) {
     void *memory = NULL;
     if (env->lengths[i] == 0) continue;

@@ -109,8 +109,9 @@ typedef struct wb_env_config {
   int32_t threads;    /* of a device that has them; 0: all */
   int32_t envs;       /* N, 1..WB_ENV_ENVS_MAX */
 
-  /* the constant part. `share`: take it from another environment, which may be destroyed before this
-   * one; the fields from here to `split` are then ignored. */
+  /* the constant part. `share`: take it from another environment of the same device, which may be
+   * destroyed before this one; the fields from here to `to_ns`, and `splits`, are then ignored. Its
+   * capacity was chosen for its own agents: where this one has more, books may be full. */
   const wb_env *share;
   const wb_tape *const *tapes; /* copied to the device: need not outlive the call */
   int32_t tape_count;

@@ -148,8 +148,9 @@ static void judge_agent(world *k, const agent *a, verdict v) {
   val reached = both(ne(target, 0), eq(agent_get(k, a, AGENT_INVENTORY), target));
   agent_set(k, a, AGENT_DONE, i64(reached));
   assign(v.done, both(v.done, reached));
-  val notional = agent_get(k, a, AGENT_NOTIONAL);
-  assign(v.beyond, either(v.beyond, ugt(notional, INT64_C(1) << 50)));
+  val notional = absolute(agent_get(k, a, AGENT_NOTIONAL)), volume = agent_get(k, a, AGENT_VOLUME);
+  val beyond = either(ugt(notional, INT64_C(1) << 50), gt(volume, INT64_C(1) << 32));
+  assign(v.beyond, either(v.beyond, beyond));
 }
 
 void judge(world *k) {

@@ -350,6 +350,10 @@ wb_status env_launch(wb_env *env, env_kernel which, const uint8_t *mask, const i
 void env_fill_buffers(const wb_env *env, wb_buffer_argument buffers[BUFFER_COUNT]);
 wb_status env_read_slab(wb_env *env, int32_t index, wb_error *error);
 
+/* WB_ERROR_MEMORY, about `field`, if the machine cannot hold so many things of so many bytes. */
+wb_status env_check_memory(const wb_device *device, const char *field, int32_t count, int64_t each,
+                           wb_error *error);
+
 /* bytes of an element of a buffer */
 int64_t env_element_bytes(env_buffer which);
 

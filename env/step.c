@@ -160,16 +160,29 @@ static void meet_ended(world *k) {
   }
 }
 
+/* No environment stays ended, but a state may be one that another batch saved at its end. */
+static void step_and_restart(world *k, val status) {
+  IF_LIKELY(ne(status, (int)STATUS_NEW)) {
+    IF_LIKELY(eq(status, (int)STATUS_RUNNING)) { run_step(k); }
+    ELSE { write_nothing(k, false); }
+    observe_and_restart(k);
+  }
+  ELSE {
+    env_error_bit(k, WB_ENV_ERROR_NOT_RESET);
+    write_nothing(k, false);
+  }
+}
+
 static void step(world *k) {
   k->reason = variable(0);
   val status = env_get(k, ENV_STATUS);
+  if (k->env->autoreset == WB_ENV_AUTORESET_SAME_STEP) {
+    step_and_restart(k, status);
+    return;
+  }
   IF_LIKELY(eq(status, (int)STATUS_RUNNING)) {
     run_step(k);
-    if (k->env->autoreset == WB_ENV_AUTORESET_SAME_STEP) {
-      observe_and_restart(k);
-    } else {
-      observe(k);
-    }
+    observe(k);
   }
   ELSE_IF(eq(status, (int)STATUS_ENDED)) { meet_ended(k); }
   ELSE {

@@ -173,6 +173,15 @@ Test(api, observations_go_into_a_rollout_that_a_slot_walks_through) {
   free(rollout);
   REFUSED(wb_env_observe_into(env, (float *)b.data, row - 1, 0, NULL, 1, error), WB_ERROR_ARGUMENT,
           "env_stride");
+  /* slots that lie over each other, and strides beyond all memory */
+  REFUSED(wb_env_observe_into(env, (float *)b.data, row, 1, NULL, 2, error), WB_ERROR_ARGUMENT,
+          "overlap");
+  REFUSED(wb_env_observe_into(env, (float *)b.data, row, ENVS * row - 1, NULL, 2, error),
+          WB_ERROR_ARGUMENT, "overlap");
+  REFUSED(wb_env_observe_into(env, (float *)b.data, INT64_MAX, 0, NULL, 1, error),
+          WB_ERROR_ARGUMENT, "env_stride");
+  REFUSED(wb_env_observe_into(env, (float *)b.data, row, INT64_MAX, NULL, 3, error),
+          WB_ERROR_ARGUMENT, "slot_stride");
 }
 
 /* ---- the ends of episodes ---- */
@@ -581,6 +590,19 @@ Test(refused, a_batch_that_no_memory_holds) {
   c.envs = WB_ENV_ENVS_MAX;
   c.record_room = 1 << 24;
   REFUSED(wb_env_create(&c, &env, error), WB_ERROR_MEMORY, "envs");
+}
+
+/* The machine's memory is asked for before the system has promised it. */
+Test(refused, snapshots_that_no_memory_holds) {
+  enum { DAYS = 4000 };
+  static const wb_tape *list[DAYS];
+  for (int i = 0; i < DAYS; i++) list[i] = tape;
+  wb_env_config c = plain(seller, 1);
+  c.tapes = list;
+  c.tape_count = DAYS;
+  c.rules.capacity = 8192;
+  c.snapshot_messages = 1;
+  REFUSED(wb_env_create(&c, &env, error), WB_ERROR_MEMORY, "snapshot_messages");
 }
 
 Test(refused, a_tape_whose_sums_would_not_be_exact) {

@@ -603,6 +603,128 @@ Test(faults, liquidation_pays_the_book_s_prices) {
   }
 }
 
+/* ---- sums that are large, and prices below zero ---- */
+
+/* Asks of 2 at MID and bids of 2 below it, deep; nothing happens `rows` times. */
+static wb_env *open_deep(wb_tape **tape, int64_t base, int32_t rows, int64_t gap_ns,
+                         const wb_env_agents *agents) {
+  const wb_order orders[] = {resting(0, WB_SIDE_ASK, MID + TICK, 2000000000),
+                             resting(1, WB_SIDE_ASK, MID + TICK, 2000000000),
+                             resting(2, WB_SIDE_BID, MID - TICK, 2000000000),
+                             resting(3, WB_SIDE_BID, MID - TICK, 2000000000)};
+  wb_record *records = calloc((size_t)rows, sizeof *records);
+  for (int32_t i = 0; i < rows; i++) {
+    records[i] = idle();
+    records[i].price = MID;
+    records[i].time_ns = INT64_C(34200000000000) + i * gap_ns;
+  }
+  *tape = make_scene(orders, 4, records, rows);
+  (*tape)->base = base;
+  free(records);
+  const wb_tape *list = *tape;
+  wb_env_config c = config_on(&list, agents, 1);
+  c.messages_per_step = 1;
+  c.episode_messages = 0;
+  c.snapshot_messages = rows;
+  wb_env *env;
+  MUST(wb_env_create(&c, &env, error));
+  return env;
+}
+
+static void deep_step(wb_env *env, const int32_t *action, size_t components) {
+  MUST(wb_env_write(env, "action", action, components * sizeof *action, error));
+  MUST(wb_env_step(env, error));
+}
+
+static int32_t reason_of(wb_env *env) {
+  int32_t reason;
+  MUST(wb_env_read(env, "reason", &reason, sizeof reason, error));
+  return reason;
+}
+
+/* 32-bit shares have their end too: an agent that turns a million over and over. */
+Test(faults, more_shares_than_fees_can_count_end_the_episode) {
+  wb_tape *tape;
+  wb_env *env = open_deep(&tape, -MID, 5000, 1000000, by_hand);
+  const double most = 1000000;
+  MUST(wb_env_set_parameter(env, "max_inventory", &most, 1, error));
+  MUST(wb_env_reset(env, NULL, NULL, error));
+  int steps = 0;
+  while (reason_of(env) == WB_ENV_END_NONE && steps < 4990) {
+    const int32_t action[8] = {MARKET, steps % 2, 0, 1000000};
+    deep_step(env, action, 8);
+    steps++;
+  }
+  cr_assert_eq(reason_of(env), WB_ENV_END_LIMIT);
+  cr_assert_eq(steps, 4295, "2^32 shares are behind after so many millions");
+  wb_env_destroy(env);
+  wb_tape_free(tape);
+}
+
+/* What is sold below zero costs; it is no reason to end. */
+Test(faults, prices_below_zero_are_prices) {
+  wb_tape *tape;
+  wb_env *env = open_deep(&tape, -2 * MID, 10, 1000000, by_hand);
+  wb_env_account account;
+  MUST(wb_env_reset(env, NULL, NULL, error));
+  const int32_t sell[8] = {MARKET, 1, 0, 100};
+  deep_step(env, sell, 8);
+  cr_assert_eq(reason_of(env), WB_ENV_END_NONE);
+  MUST(wb_env_read_account(env, 0, 0, &account, error));
+  cr_assert_eq(account.cash, 100 * (INT64_C(-1) * MID - TICK));
+  wb_env_destroy(env);
+  wb_tape_free(tape);
+}
+
+/* A day, a price that doubles and a million shares: the product of the three needs more than 64 bits. */
+Test(faults, benchmarks_hold_where_their_products_do_not_fit) {
+  const wb_order orders[] = {resting(0, WB_SIDE_ASK, MID + TICK, 100),
+                             resting(1, WB_SIDE_ASK, 3 * MID + TICK, 100),
+                             resting(2, WB_SIDE_BID, MID - TICK, 2000000)};
+  const int64_t start = INT64_C(34200000000000), second = 1000000000;
+  const wb_record records[] = {
+      {.time_ns = start, .type = WB_RECORD_NOTE, .qty = 1, .arg = WB_NOTE_HIDDEN, .price = MID},
+      /* the others' trades are at MID + TICK; then the mid is 2 MID */
+      {.time_ns = start + second,
+       .ref = 0,
+       .price = MID + TICK,
+       .qty = 100,
+       .type = WB_RECORD_EXECUTE,
+       .flags = WB_FLAG_SIDE},
+      {.time_ns = start + 20001 * second,
+       .type = WB_RECORD_NOTE,
+       .qty = 1,
+       .arg = WB_NOTE_HIDDEN,
+       .price = MID},
+  };
+  const wb_env_agents sellers[] = {{"execution", NULL, 1}};
+  wb_tape *tape = make_scene(orders, 3, records, 3);
+  const wb_tape *list = tape;
+  wb_env_config c = config_on(&list, sellers, 1);
+  c.messages_per_step = 1;
+  c.episode_messages = 3;
+  wb_env *env;
+  MUST(wb_env_create(&c, &env, error));
+  const double quantity = 1000000, side = 1;
+  MUST(wb_env_set_parameter(env, "quantity", &quantity, 1, error));
+  MUST(wb_env_set_parameter(env, "side", &side, 1, error));
+  MUST(wb_env_reset(env, NULL, NULL, error));
+  const int32_t nothing = 0;
+  for (int i = 0; i < 3; i++) deep_step(env, &nothing, 1);
+  cr_assert_eq(reason_of(env), WB_ENV_END_WINDOW);
+  wb_env_statistic statistics[WB_ENV_STATISTICS_MAX];
+  int32_t count;
+  MUST(wb_env_take_statistics(env, 0, statistics, &count, error));
+  cr_assert_eq(statistic(statistics, count, "volume"), 1e6);
+  /* sold at MID - TICK; the mid was MID for a second and 2 MID, with its ticks, for 20,000 */
+  double average = (MID * 1.0 + (2.0 * MID) * 20000) / 20001;
+  double twap = 1e6 * (average - (MID - TICK)), vwap = 1e6 * 2 * TICK;
+  cr_assert_float_eq(statistic(statistics, count, "against_twap"), twap, 1e6);
+  cr_assert_float_eq(statistic(statistics, count, "against_vwap"), vwap, 1);
+  wb_env_destroy(env);
+  wb_tape_free(tape);
+}
+
 /* An agent whose order was filled by another's message of the same step does not send what it no longer
  * has to trade. */
 Test(faults, a_replaced_order_filled_in_between_is_not_sent_again) {

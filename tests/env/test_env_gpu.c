@@ -121,6 +121,35 @@ Test(gpu, policies_of_both_tasks) {
   wb_tape_free(tape);
 }
 
+/* Devices are the same if what was opened is, however they were named. */
+Test(gpu, the_constant_part_is_shared_by_device) {
+  if (!has_gpu()) cr_skip("no GPU");
+  static const char *const names[] = {"cuda", "cuda:0", "auto"};
+  wb_tape *tape = make_market(76, 400);
+  const wb_tape *list = tape;
+  const wb_env_agents agents[] = {{"market_making", NULL, 1}};
+  uint64_t hashes[3];
+  wb_env *envs[3];
+  wb_env_config c = config_on(&list, agents, 1);
+  for (int i = 0; i < 3; i++) {
+    c.device = names[i];
+    c.share = i == 0 ? NULL : envs[0];
+    MUST(wb_env_create(&c, &envs[i], error));
+    MUST(wb_env_reset(envs[i], NULL, NULL, error));
+    MUST(wb_env_act(envs[i], "random", -1, error));
+    MUST(wb_env_step(envs[i], error));
+    MUST(wb_env_hashes(envs[i], &hashes[i], error));
+    cr_assert_eq(hashes[i], hashes[0]);
+  }
+  wb_env *none;
+  c.share = envs[1];
+  c.device = "cpu";
+  REFUSED(wb_env_create(&c, &none, error), WB_ERROR_ARGUMENT, "got one on cuda:0");
+  cr_assert_null(none);
+  for (int i = 0; i < 3; i++) wb_env_destroy(envs[i]);
+  wb_tape_free(tape);
+}
+
 Test(gpu, states_move_between_devices) {
   if (!has_gpu()) cr_skip("no GPU");
   wb_tape *tape = make_market(75, 600);

@@ -209,6 +209,48 @@ Test(same, damaged_and_foreign_states_are_left_out_and_the_others_taken) {
   wb_tape_free(tape);
 }
 
+/* A batch that waits at the end for its user saves states that have ended; one that restarts by itself
+ * takes them and begins anew. */
+Test(same, an_ended_state_begins_again_where_episodes_do) {
+  wb_tape *tape = make_market(28, 800);
+  const wb_tape *list = tape;
+  for (int next = 0; next < 2; next++) {
+    wb_env_config c = config_on(&list, both, 2);
+    c.envs = 2;
+    c.messages_per_step = 100;
+    c.episode_messages = 200;
+    wb_env *waits, *restarts;
+    MUST(wb_env_create(&c, &waits, error));
+    c.autoreset = next == 1 ? WB_ENV_AUTORESET_NEXT_STEP : WB_ENV_AUTORESET_SAME_STEP;
+    MUST(wb_env_create(&c, &restarts, error));
+    unsigned char *states = aligned_alloc(64, 2 * (size_t)wb_env_state_bytes(waits));
+    MUST(wb_env_reset(waits, NULL, NULL, error));
+    run(waits, 2);
+    uint8_t done[2];
+    MUST(wb_env_read(waits, "done", done, sizeof done, error));
+    cr_assert(done[0] == 1 && done[1] == 1);
+    MUST(wb_env_state_get(waits, NULL, states, error));
+    MUST(wb_env_reset(restarts, NULL, NULL, error));
+    MUST(wb_env_state_set(restarts, NULL, states, error));
+    run(restarts, 1);
+    int32_t episodes[2], rows[2];
+    MUST(wb_env_read(restarts, "episode", episodes, sizeof episodes, error));
+    MUST(wb_env_read(restarts, "messages", rows, sizeof rows, error));
+    for (int e = 0; e < 2; e++) {
+      cr_assert_eq(episodes[e], 1);
+      cr_assert_eq(rows[e], 0, "the step went into the restart");
+      cr_assert_eq(errors_of(restarts, e, 2), 0);
+    }
+    run(restarts, 1);
+    MUST(wb_env_read(restarts, "messages", rows, sizeof rows, error));
+    cr_assert_eq(rows[0], 100);
+    free(states);
+    wb_env_destroy(waits);
+    wb_env_destroy(restarts);
+  }
+  wb_tape_free(tape);
+}
+
 Test(same, a_clone_lives_its_source_s_life) {
   wb_tape *tape = make_market(27, 2000);
   wb_env *env = open(tape, 6, 2, NULL);
