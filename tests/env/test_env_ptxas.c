@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_MOST = 112, STEP_MOST_LARGE = 128, LARGE = 256, OTHERS_MOST = 64, SEEN_MOST = 256 };
+enum { STEP_MOST = 104, STEP_MOST_LARGE = 120, LARGE = 256, OTHERS_MOST = 64, SEEN_MOST = 256 };
 
 typedef struct looking {
   char ptxas[PTXAS_PATH_BYTES];
@@ -29,7 +29,7 @@ static bool was_seen(looking *l, const wb_program *program) {
 }
 
 static int most_registers(const wb_catalogue_item *item) {
-  if (strcmp(item->name, "env_step") != 0) return item->capacity < LARGE ? OTHERS_MOST : 128;
+  if (strcmp(item->name, "env_step") != 0) return item->capacity < LARGE ? OTHERS_MOST : STEP_MOST;
   return item->capacity < LARGE ? STEP_MOST : STEP_MOST_LARGE;
 }
 
