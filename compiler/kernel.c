@@ -25,23 +25,31 @@ static bool is_set(const char *name) {
   return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
 }
 
-/* what the caller said, then what the environment says */
-static wb_placement placement_of_name(const char *name) {
+static wb_status read_placement(wb_placement *placement, wb_error *error) {
   static const char *const names[] = {"auto", "shared", "split", "global"};
-  for (size_t i = 0; name != NULL && i < sizeof names / sizeof names[0]; i++) {
-    if (strcmp(names[i], name) == 0) return (wb_placement)i;
+  const char *name = getenv("WB_PLACEMENT");
+  if (name == NULL || name[0] == '\0') return WB_OK;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(names[i], name) == 0) {
+      *placement = (wb_placement)i;
+      return WB_OK;
+    }
   }
-  return WB_PLACEMENT_AUTO;
+  return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                 "WB_PLACEMENT: expected auto, shared, split or global, got \"%.40s\"", name);
 }
 
-static wb_kernel_options settle(const wb_kernel_options *given) {
+/* what the caller said, then what the environment says */
+static wb_status settle(const wb_kernel_options *given, wb_kernel_options *settled,
+                        wb_error *error) {
   wb_kernel_options o = given != NULL ? *given : (wb_kernel_options){0};
   if (o.cpu == NULL) o.cpu = getenv("WB_CPU");
   if (o.cpu == NULL || o.cpu[0] == '\0') o.cpu = "native";
   if (is_set("WB_CHECK")) o.check = true;
   if (is_set("WB_DUMP")) o.keep_text = true;
-  if (o.placement == WB_PLACEMENT_AUTO) o.placement = placement_of_name(getenv("WB_PLACEMENT"));
-  return o;
+  if (o.placement == WB_PLACEMENT_AUTO) WB_TRY(read_placement(&o.placement, error));
+  *settled = o;
+  return WB_OK;
 }
 
 static void add_text(wb_hasher *hasher, const char *text) {
@@ -244,7 +252,8 @@ static wb_status prepare(const wb_program *program, const wb_kernel_options *o, 
 
 wb_status wb_kernel_survey(const wb_program *program, const wb_kernel_options *options,
                            wb_kernel_report *report, wb_error *error) {
-  const wb_kernel_options o = settle(options);
+  wb_kernel_options o;
+  WB_TRY(settle(options, &o, error));
   const double start = now();
   wb_program *copy;
   WB_TRY(prepare(program, &o, &copy, error));
@@ -264,7 +273,8 @@ wb_status wb_kernel_survey(const wb_program *program, const wb_kernel_options *o
 
 wb_status wb_kernel_explain(const wb_program *program, const wb_kernel_options *options, bool *hit,
                             char *text, size_t text_bytes, wb_error *error) {
-  const wb_kernel_options o = settle(options);
+  wb_kernel_options o;
+  WB_TRY(settle(options, &o, error));
   wb_program *copy;
   WB_TRY(prepare(program, &o, &copy, error));
   wb_status status = wb_kernel_bundle_explain(copy, &o, hit, text, text_bytes, error);
@@ -276,7 +286,8 @@ wb_status wb_kernel_compile(wb_kernel_cache *cache, const wb_program *program,
                             const wb_kernel_options *options, wb_kernel **out,
                             wb_kernel_report *report, wb_error *error) {
   *out = NULL;
-  const wb_kernel_options o = settle(options);
+  wb_kernel_options o;
+  WB_TRY(settle(options, &o, error));
   const double start = now();
   wb_program *copy;
   WB_TRY(prepare(program, &o, &copy, error));

@@ -422,6 +422,27 @@ Test(kernels, build_refuses) {
   scratch_free(folder);
 }
 
+/* ---- the environment ---- */
+
+Test(kernels, where_slabs_are_is_a_word_that_is_known) {
+  static const char *const words[] = {"", "auto", "shared", "split", "global"};
+  static const char *const reports[] = {
+      "global memory, which is only read", "global memory, which is only read",
+      "slab in shared memory, as asked for", "small arrays in shared memory", "as asked for"};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    setenv("WB_PLACEMENT", words[i], 1);
+    json_t *shown = expect_json(
+        RUN("kernels", "show", "levels", "--capacity", "64", "--arch", "sm_90", "--json"), 0);
+    const char *report = text(json_object_get(shown, "gpu"), "placement");
+    cr_expect(strstr(report, reports[i]) != NULL, "\"%s\": %s", words[i], report);
+    json_decref(shown);
+  }
+  setenv("WB_PLACEMENT", "Shared", 1);
+  EXPECT_REFUSED(RUN("kernels", "show", "hashes", "--arch", "sm_90"), "WB_PLACEMENT",
+                 "auto, shared, split or global", "\"Shared\"");
+  EXPECT_REFUSED(RUN("kernels", "list"), "WB_PLACEMENT", "\"Shared\"");
+}
+
 /* ---- what cannot be ---- */
 
 Test(kernels, refused) {
