@@ -1,6 +1,7 @@
 /* warpbook convert: a day, or every day of an archive, as a store. */
 #include "common.h"
 #include "input.h"
+#include "output.h"
 #include "summary.h"
 
 #include "data/store.h"
@@ -81,6 +82,15 @@ static const struct argp parser = {
     .children = children,
 };
 
+static wb_status write_store(const wb_tape *tape, const char *path, wb_error *error) {
+  cli_output output;
+  wb_status status = cli_output_open(&output, path, error);
+  if (status == WB_OK) {
+    status = wb_store_write_output(tape, output.file, error);
+  }
+  return cli_output_end(&output, status, error);
+}
+
 static int convert_day(cli_input *input, const char *path) {
   wb_error error;
   wb_tape *tape = NULL;
@@ -91,7 +101,7 @@ static int convert_day(cli_input *input, const char *path) {
   if (cli_input_is_source(input, tape, path)) {
     (void)WB_FAIL(&error, WB_ERROR_ARGUMENT, "%s is what the day was read from", path);
     status = cli_fail(&error);
-  } else if (wb_store_write(tape, path, &error) != WB_OK) {
+  } else if (write_store(tape, path, &error) != WB_OK) {
     status = cli_fail(&error);
   } else {
     cli_print_tape_head(stdout, tape);

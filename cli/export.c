@@ -1,6 +1,7 @@
 /* warpbook export: a day back as LOBSTER's two CSV files. */
 #include "common.h"
 #include "input.h"
+#include "interrupt.h"
 #include "summary.h"
 
 #include "data/lobster.h"
@@ -52,6 +53,26 @@ static const struct argp parser = {
     .children = children,
 };
 
+static wb_status write_files(const wb_tape *tape, const char *folder, wb_error *error) {
+  wb_lobster_files files;
+  interrupt_hold();
+  wb_status status = wb_lobster_export_open(tape, folder, &files, error);
+  interrupt_add(wb_output_temporary(files.messages));
+  interrupt_add(wb_output_temporary(files.orderbook));
+  interrupt_release();
+  if (status != WB_OK) {
+    return status;
+  }
+  status = wb_lobster_export_write(tape, &files, error);
+  interrupt_hold();
+  interrupt_take_out(wb_output_temporary(files.messages));
+  interrupt_take_out(wb_output_temporary(files.orderbook));
+  bool keep = status == WB_OK;
+  wb_status closed = wb_lobster_export_close(&files, keep, keep ? error : NULL);
+  interrupt_release();
+  return keep ? closed : status;
+}
+
 int cli_export(int argc, char **argv) {
   arguments line = {0};
   wb_tape *tape = NULL;
@@ -61,7 +82,7 @@ int cli_export(int argc, char **argv) {
   if (status != CLI_OK) {
     return status;
   }
-  if (wb_lobster_export(tape, line.folder, &error) != WB_OK) {
+  if (write_files(tape, line.folder, &error) != WB_OK) {
     status = cli_fail(&error);
   } else {
     cli_print_tape_head(stdout, tape);

@@ -1,6 +1,7 @@
 /* The program warpbook: finds the command and hands the rest of the line to it. */
 #define _GNU_SOURCE
 #include "common.h"
+#include "interrupt.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -122,6 +123,7 @@ static int close_output(int status) {
 int main(int argc, char **argv) {
   /* a write past a file size limit is an error to report, not a reason to die half way */
   (void)signal(SIGXFSZ, SIG_IGN);
+  interrupt_catch();
   argp_err_exit_status = CLI_ERROR;
   argp_program_version = "warpbook " WB_VERSION;
   arguments line = {0};

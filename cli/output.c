@@ -1,6 +1,8 @@
 /* Outputs: files that appear whole, or standard output. */
 #include "output.h"
 
+#include "interrupt.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,14 @@ wb_status cli_output_open(cli_output *output, const char *path, wb_error *error)
   memset(output, 0, sizeof *output);
   output->wanted = path != NULL;
   output->standard = cli_output_is_standard(path);
-  return output->wanted && !output->standard ? wb_output_open(path, &output->file, error) : WB_OK;
+  if (!output->wanted || output->standard) {
+    return WB_OK;
+  }
+  interrupt_hold();
+  wb_status status = wb_output_open(path, &output->file, error);
+  interrupt_add(wb_output_temporary(output->file));
+  interrupt_release();
+  return status;
 }
 
 wb_status cli_output_room(cli_output *output, size_t bytes, char **room, wb_error *error) {
@@ -60,12 +69,23 @@ wb_status cli_output_sync(cli_output *output, wb_error *error) {
 
 wb_status cli_output_close(cli_output *output, bool keep, wb_error *error) {
   wb_status status = WB_OK;
+  interrupt_hold();
+  interrupt_take_out(wb_output_temporary(output->file));
   if (output->file != NULL && keep) {
     status = wb_output_close(output->file, error);
   } else {
     wb_output_discard(output->file);
   }
+  interrupt_release();
   free(output->scratch);
   memset(output, 0, sizeof *output);
   return status;
+}
+
+wb_status cli_output_end(cli_output *output, wb_status status, wb_error *error) {
+  if (status == WB_OK) {
+    status = cli_output_sync(output, error);
+  }
+  wb_status closed = cli_output_close(output, status == WB_OK, error);
+  return status == WB_OK ? closed : status;
 }

@@ -22,8 +22,13 @@ wb_status cli_output_open(cli_output *output, const char *path, wb_error *error)
 wb_status cli_output_room(cli_output *output, size_t bytes, char **room, wb_error *error);
 wb_status cli_output_advance(cli_output *output, size_t used, wb_error *error);
 
-/* Brings the content to the disk; then gives it its name. Close discards where `keep` is false. */
+/* Brings the content to the disk; then gives it its name. Close discards where `keep` is false. An
+ * interrupt before that removes what there is. */
 wb_status cli_output_sync(cli_output *output, wb_error *error);
 wb_status cli_output_close(cli_output *output, bool keep, wb_error *error);
+
+/* Syncs and closes what was written with `status`, and discards it unless that is WB_OK; the first
+ * failure. */
+wb_status cli_output_end(cli_output *output, wb_status status, wb_error *error);
 
 #endif

@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "ptxas.h"
 
+#include "interrupt.h"
+
+#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -74,30 +77,48 @@ static char *read_all(const char *path, size_t *bytes) {
 /* ---- one job ---- */
 
 typedef struct job {
-  char folder[64];
-  char ptx[96], cubin[96], output[96];
+  char folder[PTXAS_PATH_BYTES];
+  char ptx[PTXAS_PATH_BYTES + 32], cubin[PTXAS_PATH_BYTES + 32], output[PTXAS_PATH_BYTES + 32];
 } job;
 
-static bool start_job(job *j, const char *ptx) {
+/* What an interrupt has to remove: files before their folder. */
+static void for_interrupts(const job *j, void (*function)(const char *path)) {
+  function(j->ptx);
+  function(j->cubin);
+  function(j->output);
+  function(j->folder);
+}
+
+static bool make_folder(job *j) {
   const char *temporary = getenv("TMPDIR");
-  (void)snprintf(j->folder, sizeof j->folder, "%.40s/warpbook-XXXXXX",
+  (void)snprintf(j->folder, sizeof j->folder, "%s/warpbook-XXXXXX",
                  temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp");
-  if (mkdtemp(j->folder) == NULL) {
-    return false;
-  }
+  interrupt_hold();
+  bool made = mkdtemp(j->folder) != NULL;
   (void)snprintf(j->ptx, sizeof j->ptx, "%s/kernel.ptx", j->folder);
   (void)snprintf(j->cubin, sizeof j->cubin, "%s/kernel.cubin", j->folder);
   (void)snprintf(j->output, sizeof j->output, "%s/output", j->folder);
-  FILE *file = fopen(j->ptx, "wb");
-  bool good = file != NULL && fputs(ptx, file) >= 0;
+  if (made) {
+    for_interrupts(j, interrupt_add);
+  }
+  interrupt_release();
+  return made;
+}
+
+static bool write_text(const char *path, const char *text) {
+  FILE *file = fopen(path, "wb");
+  bool good = file != NULL && fputs(text, file) >= 0;
   return file != NULL && fclose(file) == 0 && good;
 }
 
 static void end_job(const job *j) {
+  interrupt_hold();
   (void)unlink(j->ptx);
   (void)unlink(j->cubin);
   (void)unlink(j->output);
   (void)rmdir(j->folder);
+  for_interrupts(j, interrupt_take_out);
+  interrupt_release();
 }
 
 /* The number before `words`, as "255 registers". */
@@ -174,11 +195,13 @@ wb_status ptxas_assemble(const char *path, const char *ptx, int32_t sm, ptxas_re
                          wb_error *error) {
   job j;
   *result = (ptxas_result){.instructions = -1};
-  if (!start_job(&j, ptx)) {
-    end_job(&j);
-    return WB_FAIL(error, WB_ERROR_IO, "ptxas: a folder for its files cannot be made");
+  if (!make_folder(&j)) {
+    return WB_FAIL(error, WB_ERROR_IO, "%s: cannot be made: %s", j.folder, strerror(errno));
   }
-  wb_status status = assemble(path, &j, sm, result, error);
+  wb_status status =
+      write_text(j.ptx, ptx)
+          ? assemble(path, &j, sm, result, error)
+          : WB_FAIL(error, WB_ERROR_IO, "%s: cannot be written: %s", j.ptx, strerror(errno));
   if (status == WB_OK) {
     result->instructions = count_machine_code(&j);
   }

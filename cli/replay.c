@@ -1,6 +1,7 @@
 /* warpbook replay: runs a day through an engine and says what was proven. */
 #include "common.h"
 #include "input.h"
+#include "interrupt.h"
 #include "output.h"
 #include "rules.h"
 #include "summary.h"
@@ -174,7 +175,7 @@ static wb_status open_outputs(const arguments *line, writer *out, wb_error *erro
   return out->trades.wanted ? write_header(out, error) : WB_OK;
 }
 
-/* Both files are on the disk before either gets its name. */
+/* Both files are on the disk before either gets its name, and no interrupt comes between the two. */
 static wb_status close_outputs(writer *out, wb_status status, wb_error *error) {
   if (status == WB_OK) {
     status = cli_output_sync(&out->trades, error);
@@ -182,9 +183,11 @@ static wb_status close_outputs(writer *out, wb_status status, wb_error *error) {
   if (status == WB_OK) {
     status = cli_output_sync(&out->book, error);
   }
+  interrupt_hold();
   wb_status closed = cli_output_close(&out->trades, status == WB_OK, error);
   status = status == WB_OK ? closed : status;
   closed = cli_output_close(&out->book, status == WB_OK, error);
+  interrupt_release();
   return status == WB_OK ? closed : status;
 }
 

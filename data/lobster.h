@@ -4,6 +4,7 @@
 #define WB_DATA_LOBSTER_H
 
 #include "input.h"
+#include "output.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -42,6 +43,19 @@ WB_API size_t wb_lobster_book_row(int64_t base, int32_t levels, const int32_t *p
  * TICKER_DAY_START_END. WB_ERROR_STATE if the tape has no source rows; WB_ERROR_ARGUMENT if a file to be
  * written is one that the tape was read from; WB_ERROR_IO. */
 WB_API wb_status wb_lobster_export(const wb_tape *tape, const char *folder, wb_error *error);
+
+/* The same in steps, for a program that has to know of the files before they are whole: open, write,
+ * close. Open leaves nothing open if it fails; after write has failed, close with `keep` false. */
+typedef struct wb_lobster_files {
+  wb_output *messages;
+  wb_output *orderbook; /* NULL: the tape has no book rows */
+} wb_lobster_files;
+
+WB_API wb_status wb_lobster_export_open(const wb_tape *tape, const char *folder,
+                                        wb_lobster_files *files, wb_error *error);
+WB_API wb_status wb_lobster_export_write(const wb_tape *tape, const wb_lobster_files *files,
+                                         wb_error *error);
+WB_API wb_status wb_lobster_export_close(wb_lobster_files *files, bool keep, wb_error *error);
 
 #ifdef __cplusplus
 }

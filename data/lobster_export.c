@@ -191,19 +191,9 @@ static wb_status open_part(const wb_tape *tape, const char *folder, const char *
   return status;
 }
 
-/* Both files are whole on the disk before either gets its name. */
-static wb_status write_files(const wb_tape *tape, wb_output *messages, wb_output *books,
-                             wb_error *error) {
-  WB_TRY(write_messages(tape, messages, error));
-  WB_TRY(wb_output_sync(messages, error));
-  if (books != NULL) {
-    WB_TRY(write_books(tape, books, error));
-    WB_TRY(wb_output_sync(books, error));
-  }
-  return WB_OK;
-}
-
-wb_status wb_lobster_export(const wb_tape *tape, const char *folder, wb_error *error) {
+wb_status wb_lobster_export_open(const wb_tape *tape, const char *folder, wb_lobster_files *files,
+                                 wb_error *error) {
+  *files = (wb_lobster_files){NULL, NULL};
   if (tape->row_count == 0) {
     return WB_FAIL(error, WB_ERROR_STATE,
                    "export: expected a tape with the rows of a LOBSTER file, got one without");
@@ -211,23 +201,49 @@ wb_status wb_lobster_export(const wb_tape *tape, const char *folder, wb_error *e
   if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
     return WB_FAIL(error, WB_ERROR_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
   }
-  wb_output *messages = NULL, *books = NULL;
-  wb_status status = open_part(tape, folder, "message", &messages, error);
+  wb_status status = open_part(tape, folder, "message", &files->messages, error);
   if (status == WB_OK && tape->levels > 0) {
-    status = open_part(tape, folder, "orderbook", &books, error);
-  }
-  if (status == WB_OK) {
-    status = write_files(tape, messages, books, error);
+    status = open_part(tape, folder, "orderbook", &files->orderbook, error);
   }
   if (status != WB_OK) {
+    (void)wb_lobster_export_close(files, false, NULL);
+  }
+  return status;
+}
+
+/* Both files are whole on the disk before either gets its name. */
+wb_status wb_lobster_export_write(const wb_tape *tape, const wb_lobster_files *files,
+                                  wb_error *error) {
+  WB_TRY(write_messages(tape, files->messages, error));
+  WB_TRY(wb_output_sync(files->messages, error));
+  if (files->orderbook != NULL) {
+    WB_TRY(write_books(tape, files->orderbook, error));
+    WB_TRY(wb_output_sync(files->orderbook, error));
+  }
+  return WB_OK;
+}
+
+wb_status wb_lobster_export_close(wb_lobster_files *files, bool keep, wb_error *error) {
+  wb_output *messages = files->messages, *orderbook = files->orderbook;
+  *files = (wb_lobster_files){NULL, NULL};
+  wb_status status = WB_OK;
+  if (keep) {
+    status = wb_output_close(messages, error);
+  } else {
     wb_output_discard(messages);
-    wb_output_discard(books);
-    return status;
   }
-  status = wb_output_close(messages, error);
-  if (status != WB_OK) {
-    wb_output_discard(books);
-    return status;
+  if (keep && status == WB_OK && orderbook != NULL) {
+    return wb_output_close(orderbook, error);
   }
-  return books == NULL ? WB_OK : wb_output_close(books, error);
+  wb_output_discard(orderbook);
+  return status;
+}
+
+wb_status wb_lobster_export(const wb_tape *tape, const char *folder, wb_error *error) {
+  wb_lobster_files files;
+  WB_TRY(wb_lobster_export_open(tape, folder, &files, error));
+  const wb_status status = wb_lobster_export_write(tape, &files, error);
+  const wb_status closed =
+      wb_lobster_export_close(&files, status == WB_OK, status == WB_OK ? error : NULL);
+  return status == WB_OK ? closed : status;
 }

@@ -108,6 +108,12 @@ wb_status wb_output_open(const char *path, wb_output **result, wb_error *error) 
   return WB_OK;
 }
 
+const char *wb_output_path(const wb_output *output) { return output->path; }
+
+const char *wb_output_temporary(const wb_output *output) {
+  return output != NULL ? output->temporary : NULL;
+}
+
 static wb_status write_all(wb_output *output, const char *bytes, size_t count, wb_error *error) {
   while (count > 0) {
     const ssize_t done = write(output->fd, bytes, count < (1u << 30) ? count : (1u << 30));

@@ -2,8 +2,9 @@
  *
  * The bytes go to a temporary name beside the final one; closing flushes them to the disk, renames
  * the file and flushes the folder. Until then the final name is untouched: a full disk, a refused
- * write or a killed process leaves at most the temporary file, named ".NAME.tmp-PID-N". A final name
- * that is a device or a pipe is written to directly. One thread at a time per output. */
+ * write or a killed process leaves at most the temporary file, named ".NAME.tmp-PID-N". Signals are
+ * the program's: wb_output_temporary tells a handler of its own what to remove. A final name that is a
+ * device or a pipe is written to directly. One thread at a time per output. */
 #ifndef WB_DATA_OUTPUT_H
 #define WB_DATA_OUTPUT_H
 
@@ -19,6 +20,12 @@ typedef struct wb_output wb_output;
 
 /* Starts `path`; its folder must exist. WB_ERROR_IO with the system's reason. */
 WB_API wb_status wb_output_open(const char *path, wb_output **output, wb_error *error);
+
+WB_API const char *wb_output_path(const wb_output *output); /* as it was given */
+
+/* The temporary file, whose name lives as long as the output; NULL if `output` is NULL or writes to its
+ * final name directly. */
+WB_API const char *wb_output_temporary(const wb_output *output);
 
 /* Appends bytes; buffered. After a failure only wb_output_discard makes sense. */
 WB_API wb_status wb_output_write(wb_output *output, const void *bytes, size_t count,

@@ -3,6 +3,7 @@
 #ifndef WB_DATA_STORE_H
 #define WB_DATA_STORE_H
 
+#include "output.h"
 #include "tape.h"
 
 #ifdef __cplusplus
@@ -15,6 +16,9 @@ enum { WB_STORE_VERSION = 1 };
  * is the whole tape or untouched. WB_ERROR_FORMAT for a tape that wb_tape_check refuses, WB_ERROR_IO
  * with the system's reason, WB_ERROR_MEMORY: the file (a tenth of the tape) is put together there. */
 WB_API wb_status wb_store_write(const wb_tape *tape, const char *path, wb_error *error);
+
+/* The same, into an output that stays the caller's to close or to discard. */
+WB_API wb_status wb_store_write_output(const wb_tape *tape, wb_output *output, wb_error *error);
 
 /* Reads and checks a store, ours or another program's; *tape is the caller's to free.
  * WB_ERROR_FORMAT names the dataset or attribute, what was expected and what is there. The promise

@@ -440,26 +440,26 @@ wb_status wb_store_write_image(const wb_tape *tape, void **bytes, size_t *size, 
   return status;
 }
 
-static wb_status write_file(const char *path, const void *bytes, size_t size, wb_error *error) {
+wb_status wb_store_write_output(const wb_tape *tape, wb_output *output, wb_error *error) {
+  void *bytes = NULL;
+  size_t size = 0;
+  wb_status status = wb_store_write_image(tape, &bytes, &size, error);
+  if (status != WB_OK) {
+    wb_error_prefix(error, "%s", wb_output_path(output));
+    return status;
+  }
+  status = wb_output_write(output, bytes, size, error);
+  free(bytes);
+  return status;
+}
+
+wb_status wb_store_write(const wb_tape *tape, const char *path, wb_error *error) {
   wb_output *output = NULL;
   WB_TRY(wb_output_open(path, &output, error));
-  const wb_status status = wb_output_write(output, bytes, size, error);
+  const wb_status status = wb_store_write_output(tape, output, error);
   if (status != WB_OK) {
     wb_output_discard(output);
     return status;
   }
   return wb_output_close(output, error);
-}
-
-wb_status wb_store_write(const wb_tape *tape, const char *path, wb_error *error) {
-  void *bytes = NULL;
-  size_t size = 0;
-  wb_status status = wb_store_write_image(tape, &bytes, &size, error);
-  if (status != WB_OK) {
-    wb_error_prefix(error, "%s", path);
-    return status;
-  }
-  status = write_file(path, bytes, size, error);
-  free(bytes);
-  return status;
 }

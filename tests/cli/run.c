@@ -97,6 +97,23 @@ bool run_killed(const char *const *arguments, long after_us) {
   return WIFSIGNALED(state);
 }
 
+int run_interrupted(const char *const *arguments, const char *folder, int entries, int number) {
+  int nothing = open("/dev/null", O_WRONLY);
+  int state;
+  pid_t child = fork();
+  if (child == 0) {
+    become(arguments, nothing, nothing, 0);
+  }
+  cr_assert_gt(child, 0);
+  for (int i = 0; i < 20000 && count_entries(folder) < entries; i++) {
+    usleep(1000);
+  }
+  kill(child, number);
+  cr_assert_eq(waitpid(child, &state, 0), child);
+  close(nothing);
+  return WIFSIGNALED(state) ? WTERMSIG(state) : -WEXITSTATUS(state);
+}
+
 void expect_refused(run_result result, const char *const *words) {
   cr_expect_eq(result.status, 2, "expected status 2, got %d: %s%s", result.status, result.err,
                result.out);

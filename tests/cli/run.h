@@ -28,6 +28,10 @@ void run_free(run_result *result);
 /* Starts the program and kills it after a while; whether it was killed before it ended. */
 bool run_killed(const char *const *arguments, long after_us);
 
+/* Starts the program, sends it a signal as soon as `folder` has so many entries, and
+ * returns the signal that ended it, or minus its exit status. */
+int run_interrupted(const char *const *arguments, const char *folder, int entries, int number);
+
 /* Expects exit status 2, one line that begins with "warpbook" and all the words (NULL at the end). */
 void expect_refused(run_result result, const char *const *words);
 #define EXPECT_REFUSED(result, ...) \
