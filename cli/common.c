@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
 
+#include "text.h"
+
 #include "base/check.h"
 
 #include <ctype.h>
@@ -15,7 +17,9 @@ static const int64_t second_ns = 1000000000;
 static const int64_t day_ns = 86400 * INT64_C(1000000000);
 
 int cli_fail(const wb_error *error) {
-  (void)fprintf(stderr, "warpbook: %s\n", error->text);
+  (void)fputs("warpbook: ", stderr);
+  cli_print_text(stderr, error->text);
+  (void)fputc('\n', stderr);
   return CLI_ERROR;
 }
 
@@ -182,7 +186,8 @@ int cli_print_json(json_t *object) {
     (void)WB_FAIL(&error, WB_ERROR_MEMORY, "no memory for the JSON output");
     return cli_fail(&error);
   }
-  int failed = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+  int failed =
+      json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9) | JSON_ENSURE_ASCII);
   json_decref(object);
   if (failed != 0 || putchar('\n') == EOF) {
     (void)WB_FAIL(&error, WB_ERROR_IO, "standard output: cannot write it: %s", strerror(errno));

@@ -3,6 +3,7 @@
 #include "input.h"
 #include "rules.h"
 #include "summary.h"
+#include "text.h"
 #include "words.h"
 
 #include "base/progress.h"
@@ -138,7 +139,9 @@ static void print_place(const wb_tape *tape, const wb_compare_report *report) {
 static void print_findings_of(const wb_tape *tape, int64_t row) {
   for (int64_t i = 0; i < tape->finding_count; i++) {
     if (tape->findings[i].row == row && tape->findings[i].kind != WB_FINDING_BAD_LINE) {
-      (void)printf("reader: %s\n", tape->findings[i].text);
+      (void)printf("reader: ");
+      cli_print_text(stdout, tape->findings[i].text);
+      (void)putchar('\n');
     }
   }
 }

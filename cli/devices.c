@@ -1,5 +1,6 @@
 /* warpbook devices: what books can run on here. */
 #include "common.h"
+#include "text.h"
 
 #include "compiler/device.h"
 
@@ -27,7 +28,7 @@ static const struct argp parser = {
 };
 
 static void print_device(const wb_device_info *info) {
-  (void)printf("%-8s %s", info->name, info->description);
+  cli_print_format(stdout, "%-8s %s", info->name, info->description);
   if (info->threads > 0) {
     (void)printf(", %d threads", info->threads);
   }
@@ -61,7 +62,8 @@ static void show_gpus(bool json, json_t *list) {
     (void)snprintf(name, sizeof name, "cuda:%d", i);
     if (show_device(name, json, list, &error) != WB_OK) {
       if (i == 0 && !json) {
-        (void)printf("%-8s not available: %s\n", "cuda", error.text);
+        cli_print_format(stdout, "%-8s not available: %s", "cuda", error.text);
+        (void)putchar('\n');
       }
       return;
     }

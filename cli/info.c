@@ -2,6 +2,7 @@
 #include "common.h"
 #include "input.h"
 #include "summary.h"
+#include "text.h"
 #include "words.h"
 
 #include <inttypes.h>
@@ -49,10 +50,12 @@ static const struct argp parser = {
 
 static void print_file(int64_t bytes, const char *name) {
   if (bytes < 0) { /* not told */
-    (void)printf("%12s  %s\n", "", name);
+    (void)printf("%12s  ", "");
   } else {
-    (void)printf("%12" PRId64 "  %s\n", bytes, name);
+    (void)printf("%12" PRId64 "  ", bytes);
   }
+  cli_print_text(stdout, name);
+  (void)putchar('\n');
 }
 
 static bool is_store(const char *name) {

@@ -2,6 +2,7 @@
  * code would come from. */
 #include "kernels.h"
 #include "ptxas.h"
+#include "text.h"
 
 #include "compiler/bundle.h"
 
@@ -119,8 +120,10 @@ static wb_status explain_item(void *context, const wb_catalogue_item *item, wb_e
     bool hit;
     WB_TRY(wb_kernel_explain(item->program, &options, &hit, text, sizeof text, error));
     if (e->array == NULL) {
-      (void)printf("%s %d %s for %s: %s %s\n", item->name, item->capacity, item->variant,
-                   target->name, hit ? "from bundle" : "to be compiled:", text);
+      (void)printf("%s %d %s for %s: %s ", item->name, item->capacity, item->variant, target->name,
+                   hit ? "from bundle" : "to be compiled:");
+      cli_print_text(stdout, text);
+      (void)putchar('\n');
     } else if (json_array_append_new(
                    e->array, json_pack("{s:s,s:i,s:s,s:s,s:b,s:s}", "name", item->name, "capacity",
                                        (int)item->capacity, "variant", item->variant, "target",

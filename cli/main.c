@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "common.h"
 #include "interrupt.h"
+#include "text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -90,7 +91,7 @@ static const struct argp parser = {
 };
 
 static int fail_unknown(const char *name) {
-  (void)fprintf(stderr, "warpbook: unknown command \"%s\"; expected", name);
+  cli_print_format(stderr, "warpbook: unknown command \"%s\"; expected", name);
   for (int i = 0; i < COMMAND_COUNT; i++) {
     (void)fprintf(stderr, "%s %s",
                   i == 0                  ? ""

@@ -2,6 +2,7 @@
 #include "summary.h"
 
 #include "rules.h"
+#include "text.h"
 #include "words.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@ void cli_line(FILE *stream, const char *label, const char *format, ...) {
   (void)fprintf(stream, "%-16s ", label);
   va_list arguments;
   va_start(arguments, format);
-  (void)vfprintf(stream, format, arguments);
+  cli_print_arguments(stream, format, arguments);
   va_end(arguments);
   (void)fputc('\n', stream);
 }

@@ -114,6 +114,37 @@ Test(archives, several_days_are_listed_and_picked) {
   scratch_free(scratch);
 }
 
+/* A name may be any bytes, and a terminal obeys some of them. */
+Test(archives, names_do_nothing_to_a_terminal) {
+  static const char *const stems[] = {"a\x1b[31mred", "b\nnew\xff",
+                                      "c\x7f\xc2\x9b\xc3\xa9\xe2\x80\xae", NULL};
+  static const char *const shown[] = {"a\\x1b[31mred_3", "b\\nnew\\x",
+                                      "c\\x7f\\xc2\\x9b\xc3\xa9\\xe2\\x80\\xae_3"};
+  char *scratch = scratch_make(), *path = format("%s/days.zip", scratch);
+  pack(path, ARCHIVE_FORMAT_ZIP, stems);
+  run_result said[] = {RUN("info", path), RUN("info", "--json", path), RUN("replay", path),
+                       RUN("replay", path, "--member", "red"),
+                       RUN("info", path, "--member", "none\x1b[0m")};
+  for (int run = 0; run < 5; run++) {
+    for (int text = 0; text < 2; text++) {
+      for (const char *at = text == 0 ? said[run].out : said[run].err; *at != '\0'; at++) {
+        cr_expect((unsigned char)*at >= ' ' || *at == '\n', "run %d: %s", run, said[run].err);
+      }
+    }
+  }
+  for (int day = 0; day < 3; day++) {
+    cr_expect(strstr(said[0].out, shown[day]) != NULL, "%s", said[0].out);
+    cr_expect(strstr(said[2].err, shown[day]) != NULL, "%s", said[2].err);
+  }
+  cr_expect(strstr(said[3].out, shown[0]) != NULL, "%s", said[3].out);
+  cr_expect(strstr(said[1].out, "a\\u001B[31mred") != NULL, "%s", said[1].out);
+  for (int run = 0; run < 5; run++) {
+    run_free(&said[run]);
+  }
+  free(path);
+  scratch_free(scratch);
+}
+
 Test(archives, all_days_become_stores) {
   char *scratch = scratch_make(), *expected = sample_hash();
   char *path = format("%s/days.zip", scratch), *folder = format("%s/stores", scratch);
