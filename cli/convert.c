@@ -113,12 +113,21 @@ static int convert_day(cli_input *input, const char *path) {
   return status;
 }
 
+/* Behind which the rest of a message file's name begins; the last one, as for its partner's name. */
+static const char *find_mark(const char *name, const char *mark) {
+  const char *found = NULL;
+  for (const char *at = name; (at = strstr(at, mark)) != NULL; at++) {
+    found = at;
+  }
+  return found;
+}
+
 /* FOLDER/AAPL_2012-06-21_34200000_57600000_1.h5 from what the archive calls the message file. */
 static char *store_name(const char *folder, const char *member) {
   static const char mark[] = "_message";
   const char *slash = strrchr(member, '/');
   const char *name = slash != NULL ? slash + 1 : member;
-  const char *cut = strstr(name, mark);
+  const char *cut = find_mark(name, mark);
   size_t bytes = strlen(folder) + strlen(name) + 8;
   char *path = malloc(bytes);
   if (path == NULL) {

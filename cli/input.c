@@ -12,7 +12,9 @@ enum { KEY_TICK = 0x100, KEY_MEMBER, KEY_MESSAGES_ONLY, KEY_TRUNCATE, KEY_SKIP_B
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Reading:", 1},
     {"member", KEY_MEMBER, "NAME", 0,
-     "the day to take of an archive that has several: a part of its message file's name", 1},
+     "the day to take of an archive that has several: a part of its message file's name, or of the "
+     "folders before it",
+     1},
     {"tick", KEY_TICK, "T", 0,
      "tick size in price units; default: 100 if every resting price divides by it, else 1", 1},
     {"messages-only", KEY_MESSAGES_ONLY, NULL, 0,

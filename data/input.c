@@ -35,9 +35,18 @@ static const char *last_word(const char *path, const char *word) {
   return found;
 }
 
-/* A message file's name; not one of the hidden files that some systems put beside each file. */
-static bool is_message_name(const char *path) {
+/* Not one of the hidden files that some systems put beside each file. */
+static bool has_message(const char *path) {
   return last_word(path, MESSAGE) != NULL && strncmp(base_name(path), "._", 2) != 0;
+}
+
+/* LOBSTER's name for a message file: ..._message_10.csv. */
+static bool is_day_name(const char *path) {
+  static const char mark[] = "_message_";
+  const char *word = last_word(path, mark);
+  const char *depth = word != NULL ? word + strlen(mark) : "";
+  size_t digits = strspn(depth, "0123456789");
+  return has_message(path) && digits > 0 && strcmp(depth + digits, ".csv") == 0;
 }
 
 /* The partner's name, from malloc. `*text` is NULL if memory cannot be had or, then without an
@@ -140,8 +149,25 @@ static int32_t find_member(const member_list *members, const char *name) {
   return -1;
 }
 
-/* One entry per message file of the archive. */
-static wb_status list_archive(const char *path, wb_input_list *list, wb_error *error) {
+static wb_status add_entry(wb_input_list *list, const member_list *members, int32_t index,
+                           wb_error *error) {
+  char *partner;
+  WB_TRY(partner_name(members->names[index], &partner, error));
+  int32_t found = find_member(members, partner);
+  free(partner);
+  wb_input_entry *entry = &list->entries[list->count + list->other_count];
+  entry->message_name = wb_arena_text(&list->arena, members->names[index]);
+  entry->orderbook_name = found >= 0 ? wb_arena_text(&list->arena, members->names[found]) : NULL;
+  entry->message_bytes = members->bytes[index];
+  entry->orderbook_bytes = found >= 0 ? members->bytes[found] : -1;
+  if (entry->message_name == NULL || (found >= 0 && entry->orderbook_name == NULL)) {
+    return WB_FAIL(error, WB_ERROR_MEMORY, "no memory for the names in an archive");
+  }
+  return WB_OK;
+}
+
+/* One entry per message file of the archive, then those that only have the word in their names. */
+static wb_status list_members(const char *path, wb_input_list *list, wb_error *error) {
   member_list members = {.arena = &list->arena};
   WB_TRY(wb_source_list(path, keep_member, &members, error));
   list->entries = wb_arena_array(&list->arena, (size_t)members.count + 1, sizeof *list->entries);
@@ -149,76 +175,117 @@ static wb_status list_archive(const char *path, wb_input_list *list, wb_error *e
     return WB_FAIL(error, WB_ERROR_MEMORY, "%s: no memory for its list", path);
   }
   for (int32_t i = 0; i < members.count; i++) {
-    if (!is_message_name(members.names[i])) {
-      continue;
+    if (is_day_name(members.names[i])) {
+      WB_TRY(add_entry(list, &members, i, error));
+      list->count++;
     }
-    char *partner;
-    WB_TRY(partner_name(members.names[i], &partner, error));
-    int32_t found = find_member(&members, partner);
-    free(partner);
-    wb_input_entry *entry = &list->entries[list->count++];
-    entry->message_name = wb_arena_text(&list->arena, members.names[i]);
-    entry->orderbook_name = found >= 0 ? wb_arena_text(&list->arena, members.names[found]) : NULL;
-    entry->message_bytes = members.bytes[i];
-    entry->orderbook_bytes = found >= 0 ? members.bytes[found] : -1;
-    if (entry->message_name == NULL || (found >= 0 && entry->orderbook_name == NULL)) {
-      return WB_FAIL(error, WB_ERROR_MEMORY, "%s: no memory for its list", path);
+  }
+  for (int32_t i = 0; i < members.count; i++) {
+    if (has_message(members.names[i]) && !is_day_name(members.names[i])) {
+      WB_TRY(add_entry(list, &members, i, error));
+      list->other_count++;
     }
+  }
+  /* the only one that can be meant */
+  if (list->count == 0 && list->other_count == 1) {
+    list->count = 1;
+    list->other_count = 0;
   }
   return WB_OK;
 }
 
-/* The names of a list's days, as far as they fit a message. */
-static void join_names(const wb_input_list *list, char *text, size_t room) {
-  size_t at = 0;
-  text[0] = 0;
-  for (int32_t i = 0; i < list->count && at < room; i++) {
-    int wrote = snprintf(text + at, room - at, "%s%s", i > 0 ? ", " : "",
-                         base_name(list->entries[i].message_name));
-    at += wrote > 0 ? (size_t)wrote : 0;
-  }
+/* Whether `member` (NULL: any) is a part of the entry's name. */
+static bool names_entry(const wb_input_entry *entry, const char *member) {
+  return member == NULL || strstr(entry->message_name, member) != NULL;
 }
 
-/* The day whose name `member` is, not only a part: that of A is a part of AA's. NULL if none is. */
-static const wb_input_entry *named_day(const wb_input_list *list, const char *member) {
-  const wb_input_entry *found = NULL;
-  for (int32_t i = list->count - 1; member != NULL && i >= 0; i--) {
-    if (strcmp(list->entries[i].message_name, member) == 0) {
-      found = &list->entries[i];
+/* Whole names, since days in different folders may share the last part, as far as they fit a message. */
+static void join_names(const wb_input_entry *entries, int32_t count, const char *member, char *text,
+                       size_t room) {
+  enum { MORE_BYTES = 24 };
+  size_t at = 0;
+  int32_t left = 0;
+  text[0] = 0;
+  for (int32_t i = 0; i < count; i++) {
+    const char *name = entries[i].message_name;
+    if (!names_entry(&entries[i], member)) {
+      continue;
+    }
+    if (left > 0 || at + strlen(name) + MORE_BYTES > room) {
+      left++;
+    } else {
+      at += (size_t)snprintf(text + at, room - at, "%s%s", at > 0 ? ", " : "", name);
     }
   }
-  return found;
+  if (left > 0) {
+    (void)snprintf(text + at, room - at, "%s%" PRId32 " more", at > 0 ? " and " : "", left);
+  }
 }
 
-/* The one day that `member` names, or the only one. */
+/* The entry whose name `member` is, not only a part: that of A is a part of AA's; else the one that has
+ * it as a part. *found tells how many those are. */
+static const wb_input_entry *find_entry(const wb_input_entry *entries, int32_t count,
+                                        const char *member, int32_t *found) {
+  const wb_input_entry *last = NULL;
+  *found = 0;
+  for (int32_t i = 0; i < count; i++) {
+    if (member != NULL && strcmp(entries[i].message_name, member) == 0) {
+      *found = 1;
+      return &entries[i];
+    }
+    if (names_entry(&entries[i], member)) {
+      last = &entries[i];
+      ++*found;
+    }
+  }
+  return last;
+}
+
+static wb_status fail_no_day(const char *path, const wb_input_list *list, wb_error *error) {
+  char names[WB_ERROR_TEXT_BYTES / 2];
+  if (list->other_count == 0) {
+    return WB_FAIL(error, WB_ERROR_FORMAT,
+                   "%s: expected a member named like a LOBSTER message file, .._message_N.csv, got "
+                   "none",
+                   path);
+  }
+  join_names(list->entries, list->other_count, NULL, names, sizeof names);
+  return WB_FAIL(error, WB_ERROR_FORMAT,
+                 "%s: expected a member named like a LOBSTER message file, .._message_N.csv, got "
+                 "none; choose one of these by its name: %s",
+                 path, names);
+}
+
+/* The one day that `member` names, or the only one. What is not named like a day has to be named. */
 static wb_status choose_day(const char *path, const wb_input_list *list, const char *member,
                             const wb_input_entry **chosen, wb_error *error) {
   char names[WB_ERROR_TEXT_BYTES / 2];
-  join_names(list, names, sizeof names);
-  if (list->count == 0) {
-    return WB_FAIL(error, WB_ERROR_FORMAT,
-                   "%s: expected a member with \"message\" in its name, got none", path);
+  const wb_input_entry *entries = list->entries;
+  int32_t count = list->count, found;
+  *chosen = find_entry(entries, count, member, &found);
+  if (found == 0 && member != NULL && list->other_count > 0) {
+    entries += count;
+    count = list->other_count;
+    *chosen = find_entry(entries, count, member, &found);
   }
-  *chosen = named_day(list, member);
-  if (*chosen != NULL) {
+  if (found == 1) {
     return WB_OK;
   }
-  for (int32_t i = 0; i < list->count; i++) {
-    if (member == NULL || strstr(list->entries[i].message_name, member) != NULL) {
-      if (*chosen != NULL) {
-        return WB_FAIL(error, WB_ERROR_ARGUMENT,
-                       "%s: expected a part of a name that chooses one of its %" PRId32
-                       " days, got %s%s%s: %s",
-                       path, list->count, member != NULL ? "\"" : "",
-                       member != NULL ? member : "none", member != NULL ? "\"" : "", names);
-      }
-      *chosen = &list->entries[i];
-    }
+  if (found == 0 && list->count == 0) {
+    return fail_no_day(path, list, error);
   }
-  return *chosen != NULL ? WB_OK
-                         : WB_FAIL(error, WB_ERROR_ARGUMENT,
-                                   "%s: expected a part of a message file's name, got \"%s\": %s",
-                                   path, member, names);
+  if (found == 0) {
+    join_names(list->entries, list->count, NULL, names, sizeof names);
+    return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                   "%s: expected a part of a message file's name, got \"%.200s\": %s", path, member,
+                   names);
+  }
+  join_names(entries, count, member, names, sizeof names);
+  return WB_FAIL(error, WB_ERROR_ARGUMENT,
+                 "%s: expected a part of a name that chooses one of its %" PRId32
+                 " days, got %s%.200s%s: %s",
+                 path, count, member != NULL ? "\"" : "", member != NULL ? member : "none",
+                 member != NULL ? "\"" : "", names);
 }
 
 /* ---- texts ---- */
@@ -257,10 +324,12 @@ static wb_status read_orderbook(const char *path, const char *message_name, wb_s
 
 static wb_status read_archive(const char *path, const wb_read_options *options,
                               wb_source_text texts[2], wb_error *error) {
-  wb_input_list list;
-  WB_TRY(wb_input_list_read(path, &list, error));
+  wb_input_list list = {0};
   const wb_input_entry *day = NULL;
-  wb_status status = choose_day(path, &list, options->member, &day, error);
+  wb_status status = list_members(path, &list, error);
+  if (status == WB_OK) {
+    status = choose_day(path, &list, options->member, &day, error);
+  }
   bool inside = !options->messages_only && options->orderbook_path == NULL;
   if (status == WB_OK && inside && day->orderbook_name == NULL) {
     status = no_partner(day->message_name, error);
@@ -281,17 +350,14 @@ static wb_status read_file(const char *path, const wb_read_options *options,
     return WB_FAIL(error, WB_ERROR_ARGUMENT, "%s: expected a message file, got an orderbook file",
                    path);
   }
+  WB_TRY(wb_source_read(path, &texts[0], error));
+  if (options->messages_only || options->orderbook_path != NULL) {
+    return WB_OK;
+  }
   char *partner = NULL;
-  if (!options->messages_only && options->orderbook_path == NULL) {
-    WB_TRY(partner_path(path, &partner, error));
-    if (partner == NULL) {
-      return no_partner(path, error);
-    }
-  }
-  wb_status status = wb_source_read(path, &texts[0], error);
-  if (status == WB_OK && partner != NULL) {
-    status = wb_source_read(partner, &texts[1], error);
-  }
+  WB_TRY(partner_path(path, &partner, error));
+  const wb_status status =
+      partner != NULL ? wb_source_read(partner, &texts[1], error) : no_partner(path, error);
   free(partner);
   return status;
 }
@@ -411,8 +477,11 @@ wb_status wb_input_list_read(const char *path, wb_input_list *list, wb_error *er
   memset(list, 0, sizeof *list);
   wb_source_kind kind;
   WB_TRY(wb_source_kind_of(path, &kind, error));
-  wb_status status = kind == WB_SOURCE_ARCHIVE ? list_archive(path, list, error)
+  wb_status status = kind == WB_SOURCE_ARCHIVE ? list_members(path, list, error)
                                                : list_file(path, kind, list, error);
+  if (status == WB_OK && list->count == 0) {
+    status = fail_no_day(path, list, error);
+  }
   if (status != WB_OK) {
     wb_input_list_free(list);
   }

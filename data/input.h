@@ -11,8 +11,8 @@ extern "C" {
 
 typedef struct wb_read_options {
   const char *orderbook_path; /* NULL: the partner is found by name */
-  const char *member; /* which day of an archive: its message file's name, or a part of it that no
-                         other day's name has; NULL: the only one */
+  const char *member; /* which day of an archive: its message file's name, folders of the archive
+                         included, or a part of it that no other day's name has; NULL: the only one */
   int32_t tick_size;  /* price units; 0: 100 if every resting price divides by it, else 1 */
   bool messages_only; /* there is no orderbook file: depth is unknown */
   bool truncate;      /* unequal row counts: the common part */
@@ -42,9 +42,14 @@ typedef struct wb_input_entry {
 typedef struct wb_input_list {
   int32_t count;
   wb_input_entry *entries;
+  int32_t
+      other_count; /* of an archive: members behind the days in `entries`, which have "message" in
+                          their names but not LOBSTER's form; options->member can choose them */
   wb_arena arena;
 } wb_input_list;
 
+/* In an archive a day is a message file as LOBSTER names it, .._message_N.csv; if there is none, the
+ * only member with "message" in its name. WB_ERROR_FORMAT if there is no day. */
 WB_API wb_status wb_input_list_read(const char *path, wb_input_list *list, wb_error *error);
 WB_API void wb_input_list_free(wb_input_list *list);
 

@@ -37,58 +37,86 @@ typedef struct signature {
   const char *bytes;
   size_t length;
   wb_source_kind kind;
-  const char *ending; /* of names that promise it */
+  const char *ending; /* of names that promise it; NULL: it is not read, so a name may say so */
+  const char *what;
 } signature;
 
 static const signature signatures[] = {
-    {"\x89HDF\r\n\x1a\n", 8, WB_SOURCE_HDF5, ".h5"},
-    {"PK\x03\x04", 4, WB_SOURCE_ARCHIVE, ".zip"},
-    {"PK\x05\x06", 4, WB_SOURCE_ARCHIVE, ".zip"}, /* an empty one */
-    {"7z\xbc\xaf\x27\x1c", 6, WB_SOURCE_ARCHIVE, ".7z"},
-    {"\x1f\x8b", 2, WB_SOURCE_GZIP, ".gz"},
+    {"\x89HDF\r\n\x1a\n", 8, WB_SOURCE_HDF5, ".h5", "an HDF5 file"},
+    {"PK\x03\x04", 4, WB_SOURCE_ARCHIVE, ".zip", "a .zip archive"},
+    {"PK\x05\x06", 4, WB_SOURCE_ARCHIVE, ".zip", "a .zip archive"}, /* an empty one */
+    {"7z\xbc\xaf\x27\x1c", 6, WB_SOURCE_ARCHIVE, ".7z", "a .7z archive"},
+    {"\x1f\x8b", 2, WB_SOURCE_GZIP, ".gz", "a .gz file"},
+    {"\xfd"
+     "7zXZ",
+     6, WB_SOURCE_OTHER, NULL, "an .xz file"},
+    {"BZh", 3, WB_SOURCE_OTHER, NULL, "a .bz2 file"},
+    {"\x28\xb5\x2f\xfd", 4, WB_SOURCE_OTHER, NULL, "a .zst file"},
+    {"Rar!\x1a\x07", 6, WB_SOURCE_OTHER, NULL, "a .rar archive"},
 };
-enum { SIGNATURES = sizeof signatures / sizeof *signatures };
+enum { SIGNATURES = sizeof signatures / sizeof *signatures, SIGNATURE_BYTES = 8 };
+
+/* NULL for what is text as far as its first bytes tell. */
+static const signature *signature_of(const char *bytes, size_t count) {
+  for (int i = 0; i < SIGNATURES; i++) {
+    const signature *s = &signatures[i];
+    if (count >= s->length && memcmp(bytes, s->bytes, s->length) == 0) {
+      return s;
+    }
+  }
+  return NULL;
+}
 
 static bool ends_with(const char *text, const char *ending) {
   size_t length = strlen(text), tail = strlen(ending);
   return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
-wb_status wb_source_kind_of(const char *path, wb_source_kind *kind, wb_error *error) {
+static wb_status not_read(const char *path, const signature *s, wb_error *error) {
+  return WB_FAIL(error, WB_ERROR_FORMAT, "%s: expected a text, .gz, .zip, .7z or .h5, got %s", path,
+                 s->what);
+}
+
+static wb_status first_bytes(const char *path, char first[SIGNATURE_BYTES], size_t *count,
+                             wb_error *error) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat status;
-  if (file < 0 || fstat(file, &status) != 0) {
-    wb_status failed = system_failure(path, "cannot be opened", error);
-    if (file >= 0) {
-      (void)close(file);
-    }
-    return failed;
+  if (file < 0) {
+    return system_failure(path, "cannot be opened", error);
   }
-  char first[8] = {0};
-  /* what is no regular file cannot be looked at twice */
-  ssize_t got = S_ISREG(status.st_mode) ? pread(file, first, sizeof first, 0) : 0;
-  wb_status result = got < 0 ? system_failure(path, "cannot be read", error) : WB_OK;
+  ssize_t got = pread(file, first, SIGNATURE_BYTES, 0);
+  wb_status status = got < 0 ? system_failure(path, "cannot be read", error) : WB_OK;
+  *count = got < 0 ? 0 : (size_t)got;
   (void)close(file);
-  if (result != WB_OK) {
-    return result;
+  return status;
+}
+
+wb_status wb_source_kind_of(const char *path, wb_source_kind *kind, wb_error *error) {
+  struct stat status;
+  *kind = WB_SOURCE_PLAIN;
+  if (stat(path, &status) != 0) {
+    return system_failure(path, "cannot be opened", error);
   }
   if (S_ISDIR(status.st_mode)) {
     return WB_FAIL(error, WB_ERROR_IO, "%s: expected a file, got a folder", path);
   }
-  *kind = WB_SOURCE_PLAIN;
-  const char *promised = NULL;
-  for (int i = 0; i < SIGNATURES; i++) {
-    const signature *s = &signatures[i];
-    if ((size_t)got >= s->length && memcmp(first, s->bytes, s->length) == 0) {
-      *kind = s->kind;
-      return WB_OK;
-    }
-    promised = ends_with(path, s->ending) ? s->ending : promised;
+  if (!S_ISREG(status.st_mode)) {
+    return WB_OK;
   }
-  if (promised != NULL) {
-    return WB_FAIL(error, WB_ERROR_FORMAT,
-                   "%s: expected a %s file as its name says, got other first bytes", path,
-                   promised);
+  char first[SIGNATURE_BYTES] = {0};
+  size_t count = 0;
+  WB_TRY(first_bytes(path, first, &count, error));
+  const signature *found = signature_of(first, count);
+  if (found != NULL) {
+    *kind = found->kind;
+    return *kind == WB_SOURCE_OTHER ? not_read(path, found, error) : WB_OK;
+  }
+  for (int i = 0; i < SIGNATURES; i++) {
+    const char *ending = signatures[i].ending;
+    if (ending != NULL && ends_with(path, ending)) {
+      return WB_FAIL(error, WB_ERROR_FORMAT,
+                     "%s: expected a %s file as its name says, got other first bytes", path,
+                     ending);
+    }
   }
   return WB_OK;
 }
@@ -324,6 +352,31 @@ static wb_status read_gzip(const char *path, wb_source_text *text, wb_error *err
   return WB_OK;
 }
 
+/* A stream's first bytes are seen only once it is read. */
+static wb_status read_any(const char *path, wb_source_text *text, wb_error *error) {
+  WB_TRY(read_plain(path, text, error));
+  const signature *found = signature_of(text->bytes, text->size);
+  if (found == NULL) {
+    return WB_OK;
+  }
+  if (found->kind == WB_SOURCE_OTHER) {
+    return not_read(path, found, error);
+  }
+  if (found->kind != WB_SOURCE_GZIP) {
+    return WB_FAIL(error, WB_ERROR_FORMAT, "%s: expected a file, got %s through a pipe", path,
+                   found->what);
+  }
+  buffer b = {0};
+  const wb_status status = inflate_all(path, text, &b, error);
+  if (status != WB_OK) {
+    free(b.bytes);
+    return status;
+  }
+  free(text->owned);
+  give(&b, text);
+  return WB_OK;
+}
+
 wb_status wb_source_read(const char *path, wb_source_text *text, wb_error *error) {
   wb_source_kind kind;
   WB_TRY(wb_source_kind_of(path, &kind, error));
@@ -332,7 +385,7 @@ wb_status wb_source_read(const char *path, wb_source_text *text, wb_error *error
     return no_memory(path, strlen(path), error);
   }
   switch (kind) {
-  case WB_SOURCE_PLAIN: return read_plain(path, text, error);
+  case WB_SOURCE_PLAIN: return read_any(path, text, error);
   case WB_SOURCE_GZIP: return read_gzip(path, text, error);
   default:
     return WB_FAIL(error, WB_ERROR_FORMAT, "%s: expected a text or a .gz of one, got %s", path,

@@ -12,7 +12,8 @@ typedef enum wb_source_kind {
   WB_SOURCE_PLAIN,
   WB_SOURCE_GZIP,    /* one compressed file */
   WB_SOURCE_ARCHIVE, /* .zip or .7z */
-  WB_SOURCE_HDF5
+  WB_SOURCE_HDF5,
+  WB_SOURCE_OTHER /* compressed in a way that is not read here; a kind that is never told */
 } wb_source_kind;
 
 /* A whole text. Start from {0}; wb_source_text_free gives back what it owns, also after an error. */
@@ -25,10 +26,11 @@ typedef struct wb_source_text {
 } wb_source_text;
 
 /* Looks at the first bytes, never at the name, but for one thing: a name that promises an archive of
- * other bytes is WB_ERROR_FORMAT. WB_ERROR_IO if the file cannot be read. */
+ * other bytes is WB_ERROR_FORMAT, as are bytes of a kind that is not read. WB_ERROR_IO if the file cannot
+ * be read. Pipes and devices, which cannot be looked at twice, are not opened and pass for plain. */
 wb_status wb_source_kind_of(const char *path, wb_source_kind *kind, wb_error *error);
 
-/* Reads a plain or a gzip file. */
+/* Reads a plain or a gzip file, or a pipe that either comes through. */
 wb_status wb_source_read(const char *path, wb_source_text *text, wb_error *error);
 void wb_source_text_free(wb_source_text *text);
 

@@ -185,6 +185,33 @@ Test(archives, days_of_one_name_are_not_written_over_each_other) {
   scratch_free(scratch);
 }
 
+Test(archives, an_archive_without_days_is_refused) {
+  static const char *const stems[] = {"a_message_b", "c_message_d", NULL};
+  char *scratch = scratch_make(), *path = format("%s/days.zip", scratch);
+  char *folder = format("%s/stores", scratch);
+  /* the end record alone */
+  FILE *file = fopen(path, "wb");
+  cr_assert_not_null(file);
+  cr_assert_eq(fwrite("PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 1, 22, file), 22);
+  fclose(file);
+  EXPECT_REFUSED(RUN("info", path), "days.zip", "_message_N.csv");
+  EXPECT_REFUSED(RUN("info", "--list", path), "days.zip", "_message_N.csv");
+  EXPECT_REFUSED(RUN("replay", path), "days.zip", "_message_N.csv");
+  EXPECT_REFUSED(RUN("convert", "--all", path, folder), "days.zip", "_message_N.csv");
+  cr_expect(!exists(folder));
+  /* a store is named after the last mark of a name */
+  pack(path, ARCHIVE_FORMAT_ZIP, stems);
+  run_result converted = RUN("convert", "--all", path, folder);
+  cr_expect_eq(converted.status, 0, "%s", converted.err);
+  run_free(&converted);
+  char *store = format("%s/a_message_b_%s_5.h5", folder, hours);
+  cr_expect(exists(store));
+  free(store);
+  free(path);
+  free(folder);
+  scratch_free(scratch);
+}
+
 Test(archives, a_name_that_is_a_part_of_another_still_names_its_day) {
   static const char *const stems[] = {"WARP_2024-01-02", "XWARP_2024-01-02", NULL};
   char *scratch = scratch_make();

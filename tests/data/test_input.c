@@ -225,6 +225,94 @@ Test(input, gzip_files_of_several_members_and_with_more_behind_them) {
                "c_message_1.csv.gz: expected the end after the gzip data, got more bytes");
 }
 
+/* ---- kinds that are not read ---- */
+
+Test(input, other_compressed_files_are_not_taken_for_text) {
+  static const struct {
+    const char *bytes, *what;
+  } kinds[] = {{"\xfd"
+                "7zXZ\0\0\4",
+                "an .xz file"},
+               {"BZh91AY&SY", "a .bz2 file"},
+               {"\x28\xb5\x2f\xfd\x24\x10", "a .zst file"},
+               {"Rar!\x1a\x07\x01\0", "a .rar archive"}};
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    char text[128];
+    write_file(in_folder("a_message_1.csv"), kinds[i].bytes, 8);
+    snprintf(text, sizeof text, "a_message_1.csv: expected a text, .gz, .zip, .7z or .h5, got %s",
+             kinds[i].what);
+    expect_error("a_message_1.csv", NULL, WB_ERROR_FORMAT, text);
+  }
+}
+
+/* ---- pipes ---- */
+
+/* A process that writes a file's content into a pipe of that name, once. */
+static void feed(const char *name, const char *from) {
+  size_t size;
+  char *bytes = file_bytes(in_folder(from), &size);
+  cr_assert_eq(mkfifo(in_folder(name), 0600), 0);
+  if (fork() == 0) {
+    FILE *pipe = fopen(path, "wb");
+    bool good = pipe != NULL && fwrite(bytes, 1, size, pipe) == size && fclose(pipe) == 0;
+    _exit(good ? 0 : 1);
+  }
+  free(bytes);
+}
+
+/* Each is opened once: a second time there would be nobody to write. */
+Test(input, texts_come_through_pipes_packed_or_not, .timeout = 20) {
+  static const char *const kinds[] = {"plain", "packed"};
+  put("plain", messages_2);
+  put_gzip("packed", messages_2);
+  put("book", book_2);
+  put_gzip("packed_book", book_2);
+  for (int i = 0; i < 2; i++) {
+    char orderbook[256];
+    feed("pipe", kinds[i]);
+    expect_rows("pipe", &(wb_read_options){.messages_only = true}, 2);
+    unlink(in_folder("pipe"));
+    feed("pipe", kinds[i]);
+    feed("pipe_book", i == 0 ? "book" : "packed_book");
+    snprintf(orderbook, sizeof orderbook, "%s/pipe_book", folder);
+    expect_rows("pipe", &(wb_read_options){.orderbook_path = orderbook}, 2);
+    unlink(orderbook);
+    unlink(in_folder("pipe"));
+  }
+}
+
+/* These are not read from their beginning to their end. */
+Test(input, archives_and_stores_do_not_come_through_pipes, .timeout = 20) {
+  static const char *const names[] = {"a.zip", "a.7z", "a.h5", "a.xz"};
+  static const char *const what[] = {
+      "a file, got a .zip archive through a pipe", "a file, got a .7z archive through a pipe",
+      "a file, got an HDF5 file through a pipe", "a text, .gz, .zip, .7z or .h5, got an .xz file"};
+  put_archive(names[0], archive_write_set_format_zip, two_days, TWO_DAYS);
+  put_archive(names[1], archive_write_set_format_7zip, two_days, TWO_DAYS);
+  write_file(in_folder(names[2]), "\x89HDF\r\n\x1a\n", 8);
+  write_file(in_folder(names[3]),
+             "\xfd"
+             "7zXZ\0\0\4",
+             8);
+  for (int i = 0; i < 4; i++) {
+    char text[128];
+    snprintf(text, sizeof text, "pipe: expected %s", what[i]);
+    feed("pipe", names[i]);
+    expect_error("pipe", NULL, WB_ERROR_FORMAT, text);
+    unlink(in_folder("pipe"));
+  }
+}
+
+Test(input, a_damaged_gzip_stream_is_an_error, .timeout = 20) {
+  put_gzip("packed", messages_2);
+  size_t size;
+  char *bytes = file_bytes(in_folder("packed"), &size);
+  write_file(path, bytes, size - 6);
+  free(bytes);
+  feed("pipe", "packed");
+  expect_error("pipe", NULL, WB_ERROR_FORMAT, "pipe: truncated gzip input");
+}
+
 /* ---- archives ---- */
 
 static void expect_two_days(const char *name) {
@@ -243,13 +331,13 @@ static void expect_two_days(const char *name) {
   expect_rows(name, &(wb_read_options){.member = "2020-01-03"}, 2);
   char text[512];
   snprintf(text, sizeof text,
-           "%s: expected a part of a name that chooses one of its 2 days, got none: " DAY_1
-           "message_1.csv, " DAY_2 "message_1.csv",
+           "%s: expected a part of a name that chooses one of its 2 days, got none: days/" DAY_1
+           "message_1.csv, days/" DAY_2 "message_1.csv",
            name);
   expect_error(name, NULL, WB_ERROR_ARGUMENT, text);
   snprintf(text, sizeof text,
-           "%s: expected a part of a message file's name, got \"2021\": " DAY_1
-           "message_1.csv, " DAY_2 "message_1.csv",
+           "%s: expected a part of a message file's name, got \"2021\": days/" DAY_1
+           "message_1.csv, days/" DAY_2 "message_1.csv",
            name);
   expect_error(name, &(wb_read_options){.member = "2021"}, WB_ERROR_ARGUMENT, text);
 }
@@ -328,8 +416,10 @@ Test(input, an_archive_without_a_partner_or_without_messages) {
                "orderbook_1.csv beside it, got none: name the file, or ask for messages only");
   expect_rows("lone.zip", &(wb_read_options){.messages_only = true}, 1);
   put_archive("none.zip", archive_write_set_format_zip, two_days, 1);
-  expect_error("none.zip", NULL, WB_ERROR_FORMAT,
-               "none.zip: expected a member with \"message\" in its name, got none");
+  expect_error(
+      "none.zip", NULL, WB_ERROR_FORMAT,
+      "none.zip: expected a member named like a LOBSTER message file, .._message_N.csv, got "
+      "none");
 }
 
 Test(input, the_orderbook_of_an_archive_may_lie_elsewhere) {
@@ -341,6 +431,90 @@ Test(input, the_orderbook_of_an_archive_may_lie_elsewhere) {
   expect_rows("lone.zip", &(wb_read_options){.orderbook_path = book_path}, 1);
   snprintf(book_path, sizeof book_path, "%s/books.7z", folder);
   expect_rows("lone.zip", &(wb_read_options){.orderbook_path = book_path}, 1);
+}
+
+/* What else has the word in its name is no day. */
+Test(input, only_names_of_lobsters_form_are_days) {
+  static const member members[] = {{"messages.txt", "hello\n"},
+                                   {DAY_1 "message_1.csv.md5", "0123"},
+                                   {DAY_1 "message_1.csv", messages_1},
+                                   {DAY_1 "orderbook_1.csv", book_1},
+                                   {"message_format.csv", "type,meaning\n"},
+                                   {DAY_1 "message_.csv", "no depth"}};
+  put_archive("a.zip", archive_write_set_format_zip, members, 6);
+  wb_input_list list;
+  cr_assert_eq(wb_input_list_read(in_folder("a.zip"), &list, NULL), WB_OK);
+  cr_expect_eq(list.count, 1);
+  cr_expect_eq(list.other_count, 4);
+  cr_expect_str_eq(list.entries[0].message_name, members[2].name);
+  cr_expect_str_eq(list.entries[1].message_name, members[0].name);
+  wb_input_list_free(&list);
+  expect_rows("a.zip", NULL, 1);
+  /* a part of a day's name before the whole name of what is none */
+  expect_rows("a.zip", &(wb_read_options){.member = "message_"}, 1);
+}
+
+Test(input, what_is_named_otherwise_is_a_day_if_it_is_alone_or_chosen) {
+  static const member members[] = {{"AMessage.csv", "case matters\n"},
+                                   {"a/message.csv", messages_1},
+                                   {"a/orderbook.csv", book_1},
+                                   {"b/message.csv", messages_2},
+                                   {"b/orderbook.csv", book_2}};
+  put_archive("one.zip", archive_write_set_format_zip, members, 3);
+  expect_rows("one.zip", NULL, 1);
+  wb_input_list list;
+  cr_assert_eq(wb_input_list_read(in_folder("one.zip"), &list, NULL), WB_OK);
+  cr_expect_eq(list.count, 1);
+  cr_expect_eq(list.other_count, 0);
+  cr_expect_str_eq(list.entries[0].orderbook_name, "a/orderbook.csv");
+  wb_input_list_free(&list);
+  put_archive("two.zip", archive_write_set_format_zip, members, 5);
+  expect_error(
+      "two.zip", NULL, WB_ERROR_FORMAT,
+      "two.zip: expected a member named like a LOBSTER message file, .._message_N.csv, got "
+      "none; choose one of these by its name: a/message.csv, b/message.csv");
+  cr_expect_eq(wb_input_list_read(in_folder("two.zip"), &list, NULL), WB_ERROR_FORMAT);
+  expect_rows("two.zip", &(wb_read_options){.member = "b/"}, 2);
+  expect_rows("two.zip", &(wb_read_options){.member = "a/message.csv"}, 1);
+}
+
+Test(input, days_that_differ_in_their_folder_are_told_apart) {
+  static const member members[] = {{"a/" DAY_1 "message_1.csv", messages_1},
+                                   {"a/" DAY_1 "orderbook_1.csv", book_1},
+                                   {"b/" DAY_1 "message_1.csv", messages_2},
+                                   {"b/" DAY_1 "orderbook_1.csv", book_2},
+                                   {"b/" DAY_2 "message_1.csv", messages_2}};
+  put_archive("a.zip", archive_write_set_format_zip, members, 5);
+  expect_error(
+      "a.zip", &(wb_read_options){.member = "01-02"}, WB_ERROR_ARGUMENT,
+      "a.zip: expected a part of a name that chooses one of its 3 days, got \"01-02\": a/" DAY_1
+      "message_1.csv, b/" DAY_1 "message_1.csv");
+  expect_rows("a.zip", &(wb_read_options){.member = "a/"}, 1);
+  expect_rows("a.zip", &(wb_read_options){.member = "b/" DAY_1}, 2);
+}
+
+/* A message has an end; what does not fit is counted. */
+Test(input, many_days_are_named_as_far_as_they_fit) {
+  enum { DAYS = 40 };
+  char names[DAYS][64];
+  member members[DAYS];
+  for (int i = 0; i < DAYS; i++) {
+    snprintf(names[i], sizeof names[i], "XYZ_2020-01-%02d_34200000_57600000_message_1.csv", i);
+    members[i] = (member){names[i], messages_1};
+  }
+  put_archive("a.zip", archive_write_set_format_zip, members, DAYS);
+  wb_tape *tape;
+  wb_error error;
+  cr_expect_eq(wb_tape_read(in_folder("a.zip"), NULL, &tape, &error), WB_ERROR_ARGUMENT);
+  int named = 0;
+  for (const char *at = error.text; (at = strstr(at, "_message_1.csv")) != NULL; at++) {
+    named++;
+  }
+  char end[64];
+  snprintf(end, sizeof end, "_message_1.csv and %d more", DAYS - named);
+  cr_expect(strlen(error.text) > strlen(end) &&
+                strcmp(error.text + strlen(error.text) - strlen(end), end) == 0,
+            "%s", error.text);
 }
 
 Test(input, a_damaged_archive_is_an_error) {
