@@ -146,8 +146,14 @@ static void print_findings_of(const wb_tape *tape, int64_t row) {
   }
 }
 
-static void print_agreement(const wb_compare_report *report) {
-  char names[CLI_TEXT_BYTES];
+/* " (of 4000)" where --to ended the comparison before the tape. */
+static const char *part_text(int64_t done, int64_t all, char text[CLI_TEXT_BYTES]) {
+  (void)snprintf(text, CLI_TEXT_BYTES, " (of %" PRId64 ")", all);
+  return done < all ? text : "";
+}
+
+static void print_agreement(const wb_tape *tape, const wb_compare_report *report) {
+  char names[CLI_TEXT_BYTES], part[CLI_TEXT_BYTES];
   int used = 0;
   for (int32_t i = 0; i < report->book_count; i++) {
     used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", i == 0 ? "" : " = ",
@@ -155,19 +161,20 @@ static void print_agreement(const wb_compare_report *report) {
   }
   if (report->rows == 0 &&
       !report->against_source) { /* a tape without rows runs through in one piece */
-    cli_line(stdout, "proof", "after all %" PRId64 " records both hashes are equal: %s",
-             report->records, names);
+    cli_line(stdout, "proof", "after all %" PRId64 " records%s both hashes are equal: %s",
+             report->records, part_text(report->records, tape->record_count, part), names);
     return;
   }
-  cli_line(stdout, "proof", "all %" PRId64 " rows equal at %d level%s: %s%s", report->rows,
-           report->levels, report->levels == 1 ? "" : "s", names,
+  cli_line(stdout, "proof", "all %" PRId64 " rows%s equal at %d level%s: %s%s", report->rows,
+           part_text(report->rows, tape->row_count, part), report->levels,
+           report->levels == 1 ? "" : "s", names,
            report->against_source ? "" : " (no book file to compare with)");
 }
 
 static void print_report(const wb_tape *tape, const wb_compare_report *report) {
   cli_print_tape_head(stdout, tape);
   if (!report->different) {
-    print_agreement(report);
+    print_agreement(tape, report);
     return;
   }
   int64_t row = report->difference.row;

@@ -180,7 +180,7 @@ static json_t *tape_json(const wb_tape *tape) {
       optional_json(timed, last), "lowest_price", optional_json(range.known, range.lowest),
       "highest_price", optional_json(range.known, range.highest), "price_unit", tape->price_unit,
       "base", (json_int_t)tape->base, "tick_size", (int)tape->tick_size, "messages_by_type",
-      cli_messages_json(tape), "counts", cli_counts_json(tape), "findings",
+      cli_messages_json(tape, tape->row_count), "counts", cli_counts_json(tape), "findings",
       cli_findings_json(tape, tape->finding_count));
 }
 

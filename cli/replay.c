@@ -82,6 +82,10 @@ static const struct argp parser = {
         "execution), maker_id and taker_id (the exchange's, 0 if there is none), maker_owner and "
         "taker_owner (0 is history), price (units of the source), qty (shares), edge (1 if the "
         "reader made up the record that caused it).\n\n"
+        "With --to, counts are of the rows before it, but for those of the reader, which say \"whole "
+        "file\". In JSON these are edge_records, edge_corrections, edge_dropped, unknown_ids, "
+        "late_adds, contradictions, crossed_rows, bad_lines, truncated_rows, findings and the two "
+        "that end in _in_file.\n\n"
         "Exit status: 0 if every row is equal, 1 if one differs or the files contradict each "
         "other, 2 if something could not be done.",
     .children = children,

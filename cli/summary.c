@@ -111,29 +111,48 @@ static void print_proof(FILE *stream, const cli_replay_summary *summary) {
   }
 }
 
-static void print_reader(FILE *stream, const wb_tape *tape) {
+/* Whether the replay ended before the tape did. */
+static bool is_part(const cli_replay_summary *summary) {
+  return summary->result->rows < summary->tape->row_count ||
+         summary->result->records < summary->tape->record_count;
+}
+
+/* "1200 of 4000" of a part, else "4000". */
+static void print_extent(FILE *stream, const char *label, int64_t done, int64_t all) {
+  if (done < all) {
+    cli_line(stream, label, "%" PRId64 " of %" PRId64, done, all);
+  } else {
+    cli_line(stream, label, "%" PRId64, done);
+  }
+}
+
+/* The reader counts over the whole file, before anybody knows how much of it is replayed. */
+static void print_reader(FILE *stream, const cli_replay_summary *summary) {
+  const wb_tape *tape = summary->tape;
   const wb_reader_counts *counts = &tape->counts;
+  const char *of = is_part(summary) ? " (whole file)" : "";
   if (tape->row_count == 0) {
     return;
   }
   if (!tape->depth_unknown) {
     cli_line(stream, "edge records",
-             "%" PRId64 ": %" PRId64 " corrections, %" PRId64 " levels dropped outside the window",
-             counts->edge_records, counts->edge_corrections, counts->edge_dropped);
+             "%" PRId64 ": %" PRId64 " corrections, %" PRId64
+             " levels dropped outside the window%s",
+             counts->edge_records, counts->edge_corrections, counts->edge_dropped, of);
   }
-  cli_line(stream, "unknown ids", "%" PRId64 " rows, %" PRId64 " shares", counts->unknown_ids,
-           counts->unknown_shares);
-  cli_line(stream, "late adds", "%" PRId64, counts->late_adds);
-  cli_line(stream, "contradictions", "%" PRId64, counts->contradictions);
+  cli_line(stream, "unknown ids", "%" PRId64 " rows, %" PRId64 " shares%s", counts->unknown_ids,
+           counts->unknown_shares, of);
+  cli_line(stream, "late adds", "%" PRId64 "%s", counts->late_adds, of);
+  cli_line(stream, "contradictions", "%" PRId64 "%s", counts->contradictions, of);
   if (counts->crossed_rows > 0) {
-    cli_line(stream, "crossed rows", "%" PRId64, counts->crossed_rows);
+    cli_line(stream, "crossed rows", "%" PRId64 "%s", counts->crossed_rows, of);
   }
   if (counts->bad_lines > 0) {
-    cli_line(stream, "left out", "%" PRId64 " damaged lines", counts->bad_lines);
+    cli_line(stream, "left out", "%" PRId64 " damaged lines%s", counts->bad_lines, of);
   }
   if (counts->truncated_rows > 0) {
-    cli_line(stream, "left out", "%" PRId64 " rows that only one of the two files has",
-             counts->truncated_rows);
+    cli_line(stream, "left out", "%" PRId64 " rows that only one of the two files has%s",
+             counts->truncated_rows, of);
   }
   cli_print_findings(stream, tape, FINDINGS_SHOWN);
 }
@@ -184,11 +203,12 @@ static double records_per_second(const wb_replay_result *result) {
 void cli_print_replay(FILE *stream, const cli_replay_summary *summary) {
   const wb_replay_result *result = summary->result;
   cli_print_tape_head(stream, summary->tape);
-  cli_line(stream, "rows", "%" PRId64, result->rows);
-  cli_line(stream, "records", "%" PRId64, result->records);
-  print_reader(stream, summary->tape);
-  cli_line(stream, "trades", "%" PRId64 ", %" PRId64 " shares; hidden volume %" PRId64,
-           result->trades, result->volume, result->counters[WB_COUNT_HIDDEN_VOLUME]);
+  print_extent(stream, "rows", result->rows, summary->tape->row_count);
+  print_extent(stream, "records", result->records, summary->tape->record_count);
+  print_reader(stream, summary);
+  cli_line(stream, "trades", "%" PRId64 ", %" PRId64 " shares; hidden volume %" PRId64 "%s",
+           result->trades, result->volume, result->counters[WB_COUNT_HIDDEN_VOLUME],
+           summary->options->from_ns > 0 ? " (from the first row on)" : "");
   print_agents(stream, result);
   print_status(stream, result);
   cli_line(stream, "engine", "%s on %s, %d book%s, %d thread%s",
@@ -230,17 +250,19 @@ json_t *cli_counts_json(const wb_tape *tape) {
   return whole(object, failed);
 }
 
-json_t *cli_messages_json(const wb_tape *tape) {
-  const wb_reader_counts *counts = &tape->counts;
+json_t *cli_messages_json(const wb_tape *tape, int64_t rows) {
+  static const char *const names[] = {"submission",       "partial_cancel", "deletion", "execution",
+                                      "hidden_execution", "auction",        "halt"};
+  enum { TYPES = sizeof names / sizeof names[0] };
+  int64_t counts[TYPES] = {0};
+  for (int64_t row = 0; row < rows; row++) {
+    counts[tape->rows[row].type - 1]++; /* 1 to 7 in every tape that was read */
+  }
   json_t *object = json_object();
   bool failed = object == NULL;
-  set(object, "submission", counts->rows_submission, &failed);
-  set(object, "partial_cancel", counts->rows_partial_cancel, &failed);
-  set(object, "deletion", counts->rows_deletion, &failed);
-  set(object, "execution", counts->rows_execution, &failed);
-  set(object, "hidden_execution", counts->rows_hidden_execution, &failed);
-  set(object, "auction", counts->rows_auction, &failed);
-  set(object, "halt", counts->rows_halt, &failed);
+  for (int i = 0; i < TYPES; i++) {
+    set(object, names[i], counts[i], &failed);
+  }
   return whole(object, failed);
 }
 
@@ -315,20 +337,22 @@ static json_t *hash_json(uint64_t hash) {
   return json_string(text);
 }
 
-/* The names that come of one tape and its reader. */
+/* The names that come of one tape and its reader, whose counts are of the whole file. */
 static json_t *reader_json(const cli_replay_summary *summary) {
   const wb_tape *tape = summary->tape;
   const wb_reader_counts *counts = &tape->counts;
   return json_pack(
-      "{s:o,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "instrument",
+      "{s:o,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "instrument",
       cli_json_text(tape->instrument), "day", tape->day, "rows", (json_int_t)summary->result->rows,
-      "records", (json_int_t)summary->result->records, "edge_records",
+      "records", (json_int_t)summary->result->records, "rows_in_file", (json_int_t)tape->row_count,
+      "records_in_file", (json_int_t)tape->record_count, "edge_records",
       (json_int_t)counts->edge_records, "edge_corrections", (json_int_t)counts->edge_corrections,
       "edge_dropped", (json_int_t)counts->edge_dropped, "unknown_ids",
       (json_int_t)counts->unknown_ids, "late_adds", (json_int_t)counts->late_adds, "contradictions",
       (json_int_t)counts->contradictions, "crossed_rows", (json_int_t)counts->crossed_rows,
       "bad_lines", (json_int_t)counts->bad_lines, "truncated_rows",
-      (json_int_t)counts->truncated_rows, "messages_by_type", cli_messages_json(tape), "findings",
+      (json_int_t)counts->truncated_rows, "messages_by_type",
+      cli_messages_json(tape, summary->result->rows), "findings",
       cli_findings_json(tape, FINDINGS_IN_JSON));
 }
 

@@ -30,7 +30,7 @@ json_t *cli_replay_json(const cli_replay_summary *summary);
 
 /* Parts that several commands show; NULL if memory ran out. */
 json_t *cli_counts_json(const wb_tape *tape);
-json_t *cli_messages_json(const wb_tape *tape);
+json_t *cli_messages_json(const wb_tape *tape, int64_t rows); /* of the first so many */
 json_t *cli_findings_json(const wb_tape *tape, int64_t most);
 json_t *cli_difference_json(const wb_tape *tape, const wb_difference *difference);
 

@@ -117,9 +117,48 @@ Test(usage, what_the_summary_says) {
   run_free(&result);
 }
 
+/* With --to, a number is of the part, or says that it is not. */
+Test(usage, counts_of_a_part_and_of_the_whole_file) {
+  run_result result = RUN("replay", sample, "--to", "13:00", "--from", "12:00");
+  static const char *const labels[] = {"edge records", "unknown ids", "late adds",
+                                       "contradictions"};
+  cr_expect_eq(result.status, 0);
+  cr_expect(strstr(result.out, "\nrows             2546 of 4000\n") != NULL, "%s", result.out);
+  cr_expect(strstr(result.out, "\nrecords          2951 of 4") != NULL, "%s", result.out);
+  cr_expect(strstr(result.out, " (from the first row on)\n") != NULL, "%s", result.out);
+  for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+    const char *line = strstr(result.out, labels[i]);
+    cr_assert_not_null(line);
+    cr_expect(strncmp(strchr(line, '\n') - 13, " (whole file)", 13) == 0, "%s", line);
+  }
+  run_free(&result);
+  result = RUN("replay", sample);
+  cr_expect(strstr(result.out, "whole file") == NULL, "%s", result.out);
+  cr_expect(strstr(result.out, "from the first") == NULL, "%s", result.out);
+  cr_expect(strstr(result.out, "\nrows             4000\n") != NULL, "%s", result.out);
+  run_free(&result);
+  result = RUN("compare", sample, "--to", "13:00");
+  cr_expect(strstr(result.out, "all 2546 rows (of 4000) equal") != NULL, "%s", result.out);
+  run_free(&result);
+  json_t *json = expect_json(RUN("replay", sample, "--to", "13:00", "--json"), 0);
+  cr_expect_eq(number(json, "rows"), 2546);
+  cr_expect_eq(number(json, "rows_in_file"), 4000);
+  cr_expect_gt(number(json, "records_in_file"), number(json, "records"));
+  int64_t messages = 0;
+  const char *name;
+  json_t *value;
+  json_object_foreach(json_object_get(json, "messages_by_type"), name, value) {
+    messages += json_integer_value(value);
+  }
+  cr_expect_eq(messages, 2546);
+  json_decref(json);
+}
+
 Test(usage, the_json_has_every_name) {
   static const char *const names[] = {"rows",
                                       "records",
+                                      "rows_in_file",
+                                      "records_in_file",
                                       "edge_records",
                                       "edge_corrections",
                                       "edge_dropped",
