@@ -24,6 +24,7 @@ enum {
   KEY_STEP_MS,
   KEY_EPISODE,
   KEY_SNAPSHOT,
+  KEY_SHORT,
   KEY_LEVELS,
   KEY_SET,
   KEY_POLICY,
@@ -45,6 +46,8 @@ static const struct argp_option options[] = {
     {"episode-messages", KEY_EPISODE, "K", 0, "messages of an episode; default 5000", 1},
     {"snapshot-messages", KEY_SNAPSHOT, "K", 0,
      "episodes can start at every so many messages; default 1000", 1},
+    {"short-windows", KEY_SHORT, NULL, 0,
+     "episodes can also start where a day ends before they do, and end with it", 1},
     {"levels", KEY_LEVELS, "L", 0, "price levels observed on each side; default 10", 1},
     {"set", KEY_SET, "NAME=VALUE", 0,
      "set a parameter, or of one group of agents as 1.NAME=VALUE; see describe", 1},
@@ -138,6 +141,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   case KEY_SNAPSHOT:
     c->snapshot_messages = small(state, "snapshot-messages", argument, 1, INT32_MAX);
     return 0;
+  case KEY_SHORT: c->short_windows = true; return 0;
   case KEY_LEVELS: c->levels = small(state, "levels", argument, 0, WB_ENV_LEVELS_MAX); return 0;
   case KEY_SET: add_setting(line, state, argument); return 0;
   case KEY_POLICY: line->policies = argument; return 0;
@@ -480,6 +484,16 @@ static wb_status collect(outcome *o, running *r, wb_error *error) {
   return state_hash(r, o->line->config.envs, &o->hash, error);
 }
 
+/* The library speaks of its configuration; where that is an option here, its name follows. */
+static int fail_run(const wb_error *error) {
+  int status = cli_fail(error);
+  if (strstr(error->text, "short_windows") != NULL) {
+    (void)fputs("warpbook: the options for these are --episode-messages and --short-windows\n",
+                stderr);
+  }
+  return status;
+}
+
 static int run(arguments *line) {
   running r = {0};
   wb_error error;
@@ -494,7 +508,7 @@ static int run(arguments *line) {
     status = collect(o, &r, &error);
   }
   if (status != WB_OK) {
-    exit_status = cli_fail(&error);
+    exit_status = fail_run(&error);
   } else if (line->json) {
     exit_status = print_json(o);
   } else {

@@ -62,6 +62,17 @@ Test(cli, json_has_what_scripts_need) {
   json_decref(o);
 }
 
+/* 4,000 rows do not hold an episode of 5,000. */
+Test(cli, a_day_that_is_too_short_names_the_options_that_help) {
+  EXPECT_REFUSED(RUN("env", "run", "execution", "--data", SAMPLE, "--steps", "1"),
+                 "room for an episode", "--episode-messages", "--short-windows");
+  json_t *o = expect_json(RUN("env", "run", "execution", "--data", SAMPLE, "--envs", "2", "--steps",
+                              "60", "--short-windows", "--json"),
+                          0);
+  cr_assert_geq(number(o, "episodes"), 2);
+  json_decref(o);
+}
+
 static char *hash_of(run_result r) {
   json_t *o = expect_json(r, 0);
   char *copy = strdup(text(o, "state_hash"));
