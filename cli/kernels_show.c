@@ -125,16 +125,20 @@ static void print_types(const kernels_types *types) {
   if (types->count == 0) {
     return;
   }
-  (void)printf("\n%-10s %8s %8s   static instructions by type of record\n", "type", "alone",
-               "more");
+  (void)printf("\n%-10s %8s %8s %8s   static instructions by type of record\n", "type", "alone",
+               "more", "ops");
   for (int i = 0; i < types->count; i++) {
     const kernels_type *t = &types->list[i];
-    (void)printf("%-10s %8" PRId64 " %8" PRId64 "\n", t->name, t->alone, t->more);
+    (void)printf("%-10s %8" PRId64 " %8" PRId64 " %8" PRId64 "\n", t->name, t->alone, t->more,
+                 t->ops);
   }
   (void)printf("none       %8" PRId64 "\n", types->none);
-  (void)puts("alone: a kernel made for this type only, less one made for none (the last line), so "
-             "with all that it needs;\nmore: this kernel, less the same one without the type, so "
-             "without what others need too.");
+  (void)puts(
+      "alone: a kernel made for this type only, less one made for none (the last line), so "
+      "with all that it needs;\nmore: this kernel, less the same one without the type, so "
+      "without what others need too;\nops: the same in operations of the program, before it is "
+      "code. Each kernel has its own moves\nbetween registers and stack: they can outweigh a "
+      "type, and a difference may be below 0.");
 }
 
 /* Triple and CPU; the list of features fills a screen. */
@@ -168,9 +172,9 @@ static json_t *types_json(const kernels_types *types) {
   json_t *object = json_object();
   for (int i = 0; i < types->count; i++) {
     const kernels_type *t = &types->list[i];
-    (void)json_object_set_new(
-        object, t->name,
-        json_pack("{s:I,s:I}", "alone", (json_int_t)t->alone, "more", (json_int_t)t->more));
+    (void)json_object_set_new(object, t->name,
+                              json_pack("{s:I,s:I,s:I}", "alone", (json_int_t)t->alone, "more",
+                                        (json_int_t)t->more, "ops", (json_int_t)t->ops));
   }
   if (types->count > 0) {
     (void)json_object_set_new(object, "none", json_integer((json_int_t)types->none));
@@ -235,8 +239,7 @@ static wb_status summarise(const kernels_arguments *line, const found *f, int *e
   WB_TRY(compile(line, f->program, &kernel, &s.report, error));
   s.kernel = kernel;
   kernels_stage_times(&s.report.times, s.seconds);
-  wb_status status =
-      kernels_types_count(&f->item, &line->targets[0], s.report.instructions, &s.types, error);
+  wb_status status = kernels_types_count(&f->item, &line->targets[0], &s.report, &s.types, error);
   if (status == WB_OK) {
     status = assemble(&s, error);
   }

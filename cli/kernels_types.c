@@ -24,7 +24,11 @@ typedef struct counting {
   wb_kernel_options options;
 } counting;
 
-static wb_status count(const counting *c, const wb_book_features *features, int64_t *instructions,
+typedef struct counts {
+  int64_t instructions, ops;
+} counts;
+
+static wb_status count(const counting *c, const wb_book_features *features, counts *result,
                        wb_error *error) {
   wb_program *program = NULL;
   wb_kernel *kernel = NULL;
@@ -33,29 +37,31 @@ static wb_status count(const counting *c, const wb_book_features *features, int6
   wb_status status = wb_kernel_compile(NULL, program, &c->options, &kernel, &report, error);
   wb_program_free(program);
   WB_TRY(status);
-  *instructions = report.instructions;
+  *result = (counts){report.instructions, report.ops_compiled};
   wb_kernel_release(kernel);
   return WB_OK;
 }
 
-static wb_status count_types(const counting *c, const wb_book_features *features, int64_t all,
-                             kernels_types *types, wb_error *error) {
+static wb_status count_types(const counting *c, const wb_book_features *features,
+                             const wb_kernel_report *all, kernels_types *types, wb_error *error) {
   wb_book_features own = *features;
+  counts none, only, without;
   own.types = 0;
-  WB_TRY(count(c, &own, &types->none, error));
+  WB_TRY(count(c, &own, &none, error));
+  types->none = none.instructions;
   for (int i = 0; i < TYPES; i++) {
     uint32_t bit = 1u << types_of_records[i].type;
     if ((features->types & bit) == 0) {
       continue;
     }
-    kernels_type *t = &types->list[types->count++];
-    t->name = types_of_records[i].name;
     own.types = bit;
-    WB_TRY(count(c, &own, &t->alone, error));
+    WB_TRY(count(c, &own, &only, error));
     own.types = features->types & ~bit;
-    WB_TRY(count(c, &own, &t->more, error));
-    t->alone -= types->none;
-    t->more = all - t->more;
+    WB_TRY(count(c, &own, &without, error));
+    types->list[types->count++] = (kernels_type){.name = types_of_records[i].name,
+                                                 .alone = only.instructions - none.instructions,
+                                                 .more = all->instructions - without.instructions,
+                                                 .ops = all->ops_compiled - without.ops};
   }
   return WB_OK;
 }
@@ -78,7 +84,7 @@ static bool features_of(const char *variant, const wb_book_rules *rules, wb_book
 }
 
 wb_status kernels_types_count(const wb_catalogue_item *item, const kernels_target *target,
-                              int64_t all, kernels_types *types, wb_error *error) {
+                              const wb_kernel_report *all, kernels_types *types, wb_error *error) {
   memset(types, 0, sizeof *types);
   wb_book_rules rules = wb_book_rules_default();
   wb_book_features features;
