@@ -1,5 +1,6 @@
-# What `cmake --install` lays down: the library, the program, the public headers, and what finds them
-# (pkg-config, CMake package). tests/install uses an installed copy from outside.
+# What `cmake --install` lays down: the library, the program, the public headers, what finds them
+# (pkg-config, CMake package), the documentation and the examples. tests/install uses an installed copy
+# from outside.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -64,6 +65,11 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/warpbookConfigVersi
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/warpbookConfig.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/warpbookConfigVersion.cmake DESTINATION ${package})
+
+# the pages, the examples and the day that both speak of, as they lie here: links and commands hold
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY data/sample DESTINATION ${CMAKE_INSTALL_DOCDIR}/data FILES_MATCHING PATTERN *.csv)
 
 # made when it is installed: the prefix may be given only then
 set(WB_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")

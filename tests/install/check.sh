@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# usage: check.sh BUILD_DIR SCRATCH_DIR MESSAGE_FILE C_COMPILER
+# usage: check.sh BUILD_DIR SCRATCH_DIR SOURCE_DIR C_COMPILER
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-build=$1 scratch=$2 sample=$3 cc=$4
+build=$1 scratch=$2 source=$3 cc=$4
 
 rm -rf "$scratch"
 mkdir -p "$scratch"
@@ -12,6 +11,8 @@ pc=$(find "$scratch/prefix" -name warpbook.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
 lib=$(pkg-config --variable=libdir warpbook)
+doc=$(find "$scratch/prefix" -type d -path '*/doc/warpbook')
+sample=$doc/data/sample/WARP_2024-01-02_34200000_57600000_message_5.csv
 
 echo "every public header alone, as C11 and as C++"
 read -ra flags < <(pkg-config --cflags warpbook)
@@ -35,19 +36,31 @@ exported=$(nm -D --defined-only "$lib/libwarpbook.so" | awk '{ print $3 }')
 [ -n "$exported" ]
 if grep -v '^wb_' <<<"$exported"; then exit 1; fi
 
-echo "by pkg-config"
-read -ra libs < <(pkg-config --libs warpbook)
-"$cc" -std=gnu11 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/by_pkg_config" "${flags[@]}" "${libs[@]}"
-LD_LIBRARY_PATH=$lib "$scratch/by_pkg_config" "$sample"
+echo "the pages and what they link to"
+[ -e "$doc/LICENSE" ]
+[ -e "$doc/docs/guide.md" ]
+python3 "$source/tests/checks/links.py" "$doc"
 
-echo "by find_package"
-if ! cmake -S "$here/consumer" -B "$scratch/consumer" -DCMAKE_C_COMPILER="$cc" \
-  -DCMAKE_PREFIX_PATH="$scratch/prefix" >"$scratch/consumer.log" 2>&1 ||
-  ! cmake --build "$scratch/consumer" >>"$scratch/consumer.log" 2>&1; then
-  cat "$scratch/consumer.log"
+echo "the examples by pkg-config"
+read -ra libs < <(pkg-config --libs warpbook)
+for example in "$doc"/examples/*.c; do
+  "$cc" -std=gnu11 -Wall -Wextra -Werror "$example" -o "$scratch/$(basename "$example" .c)" \
+    "${flags[@]}" "${libs[@]}" -lm
+done
+LD_LIBRARY_PATH=$lib "$scratch/replay_day" "$sample"
+
+echo "the examples by find_package"
+if ! cmake -S "$doc/examples" -B "$scratch/examples" -DCMAKE_C_COMPILER="$cc" \
+  -DCMAKE_PREFIX_PATH="$scratch/prefix" >"$scratch/examples.log" 2>&1 ||
+  ! cmake --build "$scratch/examples" >>"$scratch/examples.log" 2>&1; then
+  cat "$scratch/examples.log"
   exit 1
 fi
-"$scratch/consumer/consumer" "$sample"
+"$scratch/examples/replay_day" "$sample"
+if [ -e "$build/libwarpbook-llvm.so" ]; then
+  "$scratch/examples/random_policy" "$sample"
+  "$scratch/examples/device_pointers" "$sample"
+fi
 
 echo "the installed command, from another folder"
 cd /

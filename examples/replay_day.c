@@ -1,5 +1,4 @@
-/* What a user's first program looks like: reads a day, replays it, says whether every row is equal.
- * Built by tests/install/check.sh against an installed copy, never against the source tree. */
+/* A first program: reads a day, replays it, says whether every row is equal. usage: replay_day INPUT */
 #include <warpbook/data/input.h>
 #include <warpbook/sim/replay.h>
 
