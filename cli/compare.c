@@ -1,7 +1,6 @@
 /* warpbook compare: finds the first row where the replay and the source part, and shows it. */
 #include "common.h"
-#include "input.h"
-#include "rules.h"
+#include "day.h"
 #include "summary.h"
 #include "text.h"
 #include "words.h"
@@ -15,8 +14,7 @@
 enum { KEY_JSON = 0x400, RECORDS_SHOWN = 40 };
 
 typedef struct arguments {
-  cli_input input;
-  cli_run book;
+  cli_day day;
   bool json;
 } arguments;
 
@@ -28,23 +26,20 @@ static const struct argp_option options[] = {
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
   arguments *line = state->input;
+  (void)argument; /* no option here has one */
   switch (key) {
-  case ARGP_KEY_INIT:
-    state->child_inputs[0] = &line->input;
-    state->child_inputs[1] = &line->book;
-    return 0;
+  case ARGP_KEY_INIT: state->child_inputs[0] = &line->day; return 0;
   case KEY_JSON: line->json = true; return 0;
   case ARGP_KEY_SUCCESS:
-    if (line->book.run.from_ns != 0) {
+    if (line->day.book.run.from_ns != 0) {
       argp_error(state, "--from: rows are compared from the first one on");
     }
     return 0;
-  default: return cli_input_argument(key, argument, state, &line->input);
+  default: return ARGP_ERR_UNKNOWN;
   }
 }
 
-static const struct argp_child children[] = {
-    {&cli_input_argp, 0, NULL, 1}, {&cli_rules_argp, 0, NULL, 2}, {0}};
+static const struct argp_child children[] = {{&cli_day_argp, 0, NULL, 1}, {0}};
 
 static const struct argp parser = {
     .options = options,
@@ -213,11 +208,11 @@ static int run_compare(arguments *line, const wb_tape *tape) {
   wb_compare_report report;
   wb_progress bar;
   wb_progress_start(&bar, stderr, "comparing", "records", tape->record_count, 0);
-  line->book.run.on_progress = show_progress;
-  line->book.run.context = &bar;
-  wb_engine engines[WB_COMPARE_ENGINES] = {line->book.run.engine, WB_ENGINE_REFERENCE};
-  int32_t count = line->book.engine_chosen ? 1 : WB_COMPARE_ENGINES;
-  wb_status ran = wb_compare(tape, &line->book.run, engines, count, &report, &error);
+  line->day.book.run.on_progress = show_progress;
+  line->day.book.run.context = &bar;
+  wb_engine engines[WB_COMPARE_ENGINES] = {line->day.book.run.engine, WB_ENGINE_REFERENCE};
+  int32_t count = line->day.book.engine_chosen ? 1 : WB_COMPARE_ENGINES;
+  wb_status ran = wb_compare(tape, &line->day.book.run, engines, count, &report, &error);
   wb_progress_end(&bar);
   int status = report.different ? CLI_DIFFERENT : CLI_OK;
   if (ran != WB_OK) {
@@ -232,10 +227,10 @@ static int run_compare(arguments *line, const wb_tape *tape) {
 }
 
 int cli_compare(int argc, char **argv) {
-  arguments line = {.book = cli_run_default()};
+  arguments line = {.day.book = cli_run_default()};
   wb_tape *tape = NULL;
   argp_parse(&parser, argc, argv, 0, NULL, &line);
-  int status = cli_input_read(&line.input, &tape);
+  int status = cli_input_read(&line.day.input, &tape);
   if (status == CLI_OK) {
     status = run_compare(&line, tape);
     wb_tape_free(tape);

@@ -31,10 +31,6 @@ static bool is_store_name(const char *path) {
 }
 
 static void check_arguments(const arguments *line, const struct argp_state *state) {
-  if (line->output == NULL) {
-    argp_error(state, "expected INPUT and OUTPUT");
-    return;
-  }
   if (!line->all && !is_store_name(line->output)) {
     argp_error(state, "OUTPUT: expected a name that ends in .h5, got \"%s\"", line->output);
   }
@@ -49,22 +45,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   switch (key) {
   case ARGP_KEY_INIT: state->child_inputs[0] = &line->input; return 0;
   case KEY_ALL: line->all = true; return 0;
-  case ARGP_KEY_ARG:
-    /* the last one is the output: an orderbook file may stand before it */
-    if (state->arg_num >= 3) {
-      argp_error(state, "expected INPUT, ORDERBOOK and OUTPUT at most, got \"%s\" too", argument);
-    }
-    if (state->arg_num == 2) {
-      line->input.options.orderbook_path = line->output;
-    }
-    if (state->arg_num == 0) {
-      line->input.path = argument;
-    } else {
-      line->output = argument;
-    }
-    return 0;
-  case ARGP_KEY_END: check_arguments(line, state); return 0;
-  default: return ARGP_ERR_UNKNOWN;
+  case ARGP_KEY_SUCCESS: check_arguments(line, state); return 0;
+  default: return cli_input_and_output(key, argument, state, &line->input, &line->output, "OUTPUT");
   }
 }
 

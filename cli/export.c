@@ -15,29 +15,11 @@ typedef struct arguments {
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
   arguments *line = state->input;
-  switch (key) {
-  case ARGP_KEY_INIT: state->child_inputs[0] = &line->input; return 0;
-  case ARGP_KEY_ARG:
-    /* the last one is the folder: an orderbook file may stand before it */
-    if (state->arg_num >= 3) {
-      argp_error(state, "expected INPUT, ORDERBOOK and FOLDER at most, got \"%s\" too", argument);
-    }
-    if (state->arg_num == 2) {
-      line->input.options.orderbook_path = line->folder;
-    }
-    if (state->arg_num == 0) {
-      line->input.path = argument;
-    } else {
-      line->folder = argument;
-    }
+  if (key == ARGP_KEY_INIT) {
+    state->child_inputs[0] = &line->input;
     return 0;
-  case ARGP_KEY_END:
-    if (line->folder == NULL) {
-      argp_error(state, "expected INPUT and FOLDER");
-    }
-    return 0;
-  default: return ARGP_ERR_UNKNOWN;
   }
+  return cli_input_and_output(key, argument, state, &line->input, &line->folder, "FOLDER");
 }
 
 static const struct argp_child children[] = {{&cli_input_argp, 0, NULL, 1}, {0}};

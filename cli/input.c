@@ -67,6 +67,27 @@ error_t cli_input_argument(int key, char *argument, struct argp_state *state, cl
   return 0;
 }
 
+error_t cli_input_and_output(int key, char *argument, struct argp_state *state, cli_input *input,
+                             const char **output, const char *what) {
+  if (key == ARGP_KEY_END && *output == NULL) {
+    argp_error(state, "expected INPUT and %s", what);
+  }
+  if (key != ARGP_KEY_ARG) {
+    return ARGP_ERR_UNKNOWN;
+  }
+  if (state->arg_num >= 3) {
+    argp_error(state, "expected INPUT, ORDERBOOK and %s at most, got \"%s\" too", what, argument);
+  }
+  if (state->arg_num == 0) {
+    input->path = argument;
+    return 0;
+  }
+  /* what was taken for the output was an orderbook file before it */
+  input->options.orderbook_path = *output;
+  *output = argument;
+  return 0;
+}
+
 typedef struct reading {
   wb_progress bar;
   bool started;

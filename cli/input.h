@@ -17,6 +17,10 @@ extern const struct argp cli_input_argp;
 /* Takes INPUT, then ORDERBOOK, for commands that have no other arguments; and complains of others. */
 error_t cli_input_argument(int key, char *argument, struct argp_state *state, cli_input *input);
 
+/* The same for commands whose last argument says where the result goes; messages call it `what`. */
+error_t cli_input_and_output(int key, char *argument, struct argp_state *state, cli_input *input,
+                             const char **output, const char *what);
+
 /* Reads the tape and prints what is wrong: CLI_OK or CLI_ERROR. The tape is the caller's. */
 int cli_input_read(cli_input *input, wb_tape **tape);
 

@@ -1,9 +1,8 @@
 /* warpbook replay: runs a day through an engine and says what was proven. */
 #include "common.h"
-#include "input.h"
+#include "day.h"
 #include "interrupt.h"
 #include "output.h"
-#include "rules.h"
 #include "summary.h"
 #include "words.h"
 
@@ -17,8 +16,7 @@
 enum { KEY_TRADES = 0x300, KEY_BOOK, KEY_JSON };
 
 typedef struct arguments {
-  cli_input input;
-  cli_run book;
+  cli_day day;
   const char *trades_path, *book_path;
   bool json;
 } arguments;
@@ -55,20 +53,16 @@ static void check_outputs(const arguments *line, const struct argp_state *state)
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
   arguments *line = state->input;
   switch (key) {
-  case ARGP_KEY_INIT:
-    state->child_inputs[0] = &line->input;
-    state->child_inputs[1] = &line->book;
-    return 0;
+  case ARGP_KEY_INIT: state->child_inputs[0] = &line->day; return 0;
   case KEY_TRADES: line->trades_path = argument; return 0;
   case KEY_BOOK: line->book_path = argument; return 0;
   case KEY_JSON: line->json = true; return 0;
   case ARGP_KEY_SUCCESS: check_outputs(line, state); return 0;
-  default: return cli_input_argument(key, argument, state, &line->input);
+  default: return ARGP_ERR_UNKNOWN;
   }
 }
 
-static const struct argp_child children[] = {
-    {&cli_input_argp, 0, NULL, 1}, {&cli_rules_argp, 0, NULL, 2}, {0}};
+static const struct argp_child children[] = {{&cli_day_argp, 0, NULL, 1}, {0}};
 
 static const struct argp parser = {
     .options = options,
@@ -159,7 +153,7 @@ static void show_progress(void *context, int64_t done, int64_t total) {
 static wb_status check_output(const arguments *line, const wb_tape *tape, const char *option,
                               const char *path, wb_error *error) {
   if (path != NULL && !cli_output_is_standard(path) &&
-      cli_input_is_source(&line->input, tape, path)) {
+      cli_input_is_source(&line->day.input, tape, path)) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT, "--%s: %s is what the day was read from", option,
                    path);
   }
@@ -168,7 +162,7 @@ static wb_status check_output(const arguments *line, const wb_tape *tape, const 
 
 static wb_status open_outputs(const arguments *line, writer *out, wb_error *error) {
   const wb_tape *tape = out->tape;
-  if (line->book_path != NULL && line->book.run.levels == 0 && tape->levels == 0) {
+  if (line->book_path != NULL && line->day.book.run.levels == 0 && tape->levels == 0) {
     return WB_FAIL(error, WB_ERROR_ARGUMENT,
                    "--book: the input has no book rows that tell the depth: give --levels");
   }
@@ -198,7 +192,7 @@ static wb_status close_outputs(writer *out, wb_status status, wb_error *error) {
 static wb_status run_replay(arguments *line, const wb_tape *tape, wb_replay_result *result,
                             wb_error *error) {
   writer out = {.tape = tape};
-  wb_replay_options *run = &line->book.run;
+  wb_replay_options *run = &line->day.book.run;
   wb_status status = open_outputs(line, &out, error);
   if (status == WB_OK) {
     run->context = &out;
@@ -214,7 +208,7 @@ static wb_status run_replay(arguments *line, const wb_tape *tape, wb_replay_resu
 
 static int print_result(const arguments *line, const wb_tape *tape,
                         const wb_replay_result *result) {
-  cli_replay_summary summary = {tape, &line->book.run, result, line->input.seconds};
+  cli_replay_summary summary = {tape, &line->day.book.run, result, line->day.input.seconds};
   if (line->json) {
     int status = cli_print_json(cli_replay_json(&summary));
     if (status != CLI_OK) {
@@ -230,12 +224,12 @@ static int print_result(const arguments *line, const wb_tape *tape,
 }
 
 int cli_replay(int argc, char **argv) {
-  arguments line = {.book = cli_run_default()};
+  arguments line = {.day.book = cli_run_default()};
   wb_replay_result result;
   wb_tape *tape = NULL;
   wb_error error;
   argp_parse(&parser, argc, argv, 0, NULL, &line);
-  int status = cli_input_read(&line.input, &tape);
+  int status = cli_input_read(&line.day.input, &tape);
   if (status != CLI_OK) {
     return status;
   }

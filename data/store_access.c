@@ -571,28 +571,30 @@ static wb_status load_texts(wb_store_reader *r, const wb_store_dataset *set, con
 }
 
 /* A group's column has `expected` elements; -1: as many as it has, at most `last`. */
-static wb_status check_length(const wb_store_dataset *set, int64_t expected, int64_t last,
-                              wb_error *error) {
-  if (expected >= 0 && set->dims[0] != (uint64_t)expected) {
-    return WB_FAIL(error, WB_ERROR_FORMAT,
-                   "%s: expected %" PRId64 " elements like the columns beside it, got %llu",
-                   set->where, expected, (unsigned long long)set->dims[0]);
+static wb_status open_column(wb_store_reader *r, hid_t owner, const char *group, const char *name,
+                             int64_t expected, int64_t last, wb_store_dataset *set) {
+  bool there;
+  WB_TRY(wb_store_open_dataset(owner, group, name, 1, set, &there, r->error));
+  if (!there) {
+    return wb_store_missing_dataset(set, r->error);
   }
-  return wb_store_check_count(set, last, error);
+  wb_status status =
+      expected >= 0 && set->dims[0] != (uint64_t)expected
+          ? WB_FAIL(r->error, WB_ERROR_FORMAT,
+                    "%s: expected %" PRId64 " elements like the columns beside it, got %llu",
+                    set->where, expected, (unsigned long long)set->dims[0])
+          : wb_store_check_count(set, last, r->error);
+  if (status != WB_OK) {
+    wb_store_close_dataset(set);
+  }
+  return status;
 }
 
 wb_status wb_store_read_texts(wb_store_reader *r, hid_t owner, const char *group, const char *name,
                               int64_t expected, int64_t last, int64_t *count, const char ***texts) {
   wb_store_dataset set;
-  bool there;
-  WB_TRY(wb_store_open_dataset(owner, group, name, 1, &set, &there, r->error));
-  if (!there) {
-    return wb_store_missing_dataset(&set, r->error);
-  }
-  wb_status status = check_length(&set, expected, last, r->error);
-  if (status == WB_OK) {
-    status = load_texts(r, &set, texts);
-  }
+  WB_TRY(open_column(r, owner, group, name, expected, last, &set));
+  const wb_status status = load_texts(r, &set, texts);
   *count = (int64_t)set.dims[0];
   wb_store_close_dataset(&set);
   return status;
@@ -613,15 +615,8 @@ wb_status wb_store_read_numbers(wb_store_reader *r, hid_t owner, const char *gro
                                 const char *name, int64_t expected, int64_t last, int64_t *count,
                                 int64_t **numbers) {
   wb_store_dataset set;
-  bool there;
-  WB_TRY(wb_store_open_dataset(owner, group, name, 1, &set, &there, r->error));
-  if (!there) {
-    return wb_store_missing_dataset(&set, r->error);
-  }
-  wb_status status = check_length(&set, expected, last, r->error);
-  if (status == WB_OK) {
-    status = load_numbers(r, &set, numbers);
-  }
+  WB_TRY(open_column(r, owner, group, name, expected, last, &set));
+  const wb_status status = load_numbers(r, &set, numbers);
   *count = (int64_t)set.dims[0];
   wb_store_close_dataset(&set);
   return status;
