@@ -230,7 +230,7 @@ int cli_compare(int argc, char **argv) {
   arguments line = {.day.book = cli_run_default()};
   wb_tape *tape = NULL;
   argp_parse(&parser, argc, argv, 0, NULL, &line);
-  int status = cli_input_read(&line.day.input, &tape);
+  int status = cli_day_read(&line.day, &tape);
   if (status == CLI_OK) {
     status = run_compare(&line, tape);
     wb_tape_free(tape);

@@ -14,4 +14,7 @@ typedef struct cli_day {
  * and the options of reading and of the book. */
 extern const struct argp cli_day_argp;
 
+/* Reads the tape and prints what is wrong, as cli_input_read; a --to before which there is nothing is. */
+int cli_day_read(cli_day *day, wb_tape **tape);
+
 #endif

@@ -28,6 +28,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   case ARGP_KEY_INIT: state->child_inputs[0] = &line->input; return 0;
   case KEY_JSON: line->json = true; return 0;
   case KEY_LIST: line->list = true; return 0;
+  case ARGP_KEY_SUCCESS:
+    if (line->list &&
+        (line->input.options.member != NULL || line->input.options.orderbook_path != NULL)) {
+      argp_error(state, "--list: expected no ORDERBOOK and no --member");
+    }
+    return 0;
   default: return cli_input_argument(key, argument, state, &line->input);
   }
 }

@@ -33,7 +33,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   switch (key) {
   case KEY_MEMBER: read->member = argument; return 0;
   case KEY_TICK:
-    read->tick_size = (int32_t)cli_integer(state, "tick", argument, 1, INT32_MAX);
+    read->tick_size = (int32_t)cli_integer(state, "tick", argument, 1, 1 << 30);
     return 0;
   case KEY_MESSAGES_ONLY: read->messages_only = true; return 0;
   case KEY_TRUNCATE: read->truncate = true; return 0;
@@ -50,6 +50,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
 
 const struct argp cli_input_argp = {.options = options, .parser = parse_option};
 
+/* A name to read; what outputs call "-" too. */
+static const char *check_path(const struct argp_state *state, const char *what, const char *path) {
+  if (path[0] == '\0') {
+    argp_error(state, "%s: expected the name of a file, got \"\"", what);
+  }
+  return strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+}
+
 error_t cli_input_argument(int key, char *argument, struct argp_state *state, cli_input *input) {
   if (key == ARGP_KEY_NO_ARGS) {
     argp_error(state, "INPUT is missing");
@@ -58,9 +66,9 @@ error_t cli_input_argument(int key, char *argument, struct argp_state *state, cl
     return ARGP_ERR_UNKNOWN;
   }
   if (state->arg_num == 0) {
-    input->path = argument;
+    input->path = check_path(state, "INPUT", argument);
   } else if (state->arg_num == 1) {
-    input->options.orderbook_path = argument;
+    input->options.orderbook_path = check_path(state, "ORDERBOOK", argument);
   } else {
     argp_error(state, "expected INPUT and ORDERBOOK at most, got \"%s\" too", argument);
   }
@@ -79,11 +87,16 @@ error_t cli_input_and_output(int key, char *argument, struct argp_state *state, 
     argp_error(state, "expected INPUT, ORDERBOOK and %s at most, got \"%s\" too", what, argument);
   }
   if (state->arg_num == 0) {
-    input->path = argument;
+    input->path = check_path(state, "INPUT", argument);
     return 0;
   }
   /* what was taken for the output was an orderbook file before it */
-  input->options.orderbook_path = *output;
+  if (*output != NULL) {
+    input->options.orderbook_path = check_path(state, "ORDERBOOK", *output);
+  }
+  if (argument[0] == '\0') {
+    argp_error(state, "%s: expected a name, got \"\"", what);
+  }
   *output = argument;
   return 0;
 }

@@ -69,8 +69,9 @@ static wb_status build_item(void *context, const wb_catalogue_item *item, wb_err
       wb_kernel_release(kernel);
     }
     if (status != WB_OK) {
-      return wb_error_prefix(error, "kernel %s %d %s for %s", item->name, item->capacity,
-                             item->variant, b->line->targets[i].name);
+      return wb_error_prefix(error, "kernel %s %d%s%s for %s", item->name, item->capacity,
+                             item->variant[0] != '\0' ? " " : "", item->variant,
+                             b->line->targets[i].name);
     }
   }
   return WB_OK;

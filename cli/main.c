@@ -5,9 +5,11 @@
 #include "text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct command {
   const char *name;
@@ -84,7 +86,7 @@ static const struct argp parser = {
         "Replays recorded days of a limit order book, exactly.\v"
         "`warpbook COMMAND --help' tells the options of a command. Every command that reads takes "
         "a LOBSTER message file (its orderbook file is found by name), an archive of such files "
-        "(.zip, .7z, .gz) or a store (.h5).\n\n"
+        "(.zip, .7z, .gz) or a store (.h5); - is standard input, for text and .gz.\n\n"
         "Exit status: 0 if all is well, 1 if a row differs or is contradicted, 2 if something "
         "could not be done.",
     .help_filter = filter_help,
@@ -111,20 +113,36 @@ static int run_command(const command *found, int argc, char **argv) {
   return found->run(argc, argv);
 }
 
-/* What was printed must have reached its file: a full disk is not silence. */
-static int close_output(int status) {
+/* A file that is opened where one of the standard ones is missing would take its number, and what is
+ * printed there would land in it. So something stands in, from which printing fails as it should. */
+static void open_missing(void) {
+  for (int file = 0; file <= 2; file++) {
+    if (fcntl(file, F_GETFD) < 0 && errno == EBADF) {
+      (void)open("/dev/null", file == 0 ? O_WRONLY : O_RDONLY);
+    }
+  }
+}
+
+static int exit_status; /* CLI_ERROR: something was said already */
+
+/* What was printed must have reached its file: a full disk is not silence. Also where argp ends the
+ * program after a help text. */
+static void close_output(void) {
   bool failed = ferror(stdout) != 0;
   if (fclose(stdout) != 0 || failed) {
-    (void)fprintf(stderr, "warpbook: standard output: cannot write it: %s\n", strerror(errno));
-    return CLI_ERROR;
+    if (exit_status != CLI_ERROR) {
+      (void)fprintf(stderr, "warpbook: standard output: cannot write it: %s\n", strerror(errno));
+    }
+    _exit(CLI_ERROR);
   }
-  return status;
 }
 
 int main(int argc, char **argv) {
   /* a write past a file size limit is an error to report, not a reason to die half way */
   (void)signal(SIGXFSZ, SIG_IGN);
+  open_missing();
   interrupt_catch();
+  (void)atexit(close_output);
   argp_err_exit_status = CLI_ERROR;
   argp_program_version = "warpbook " WB_VERSION;
   arguments line = {0};
@@ -140,5 +158,6 @@ int main(int argc, char **argv) {
   if (found == NULL) {
     return fail_unknown(line.command);
   }
-  return close_output(run_command(found, argc - line.at, argv + line.at));
+  exit_status = run_command(found, argc - line.at, argv + line.at);
+  return exit_status;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool cli_output_is_standard(const char *path) {
   static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
@@ -15,6 +16,26 @@ bool cli_output_is_standard(const char *path) {
     }
   }
   return false;
+}
+
+/* The folder that `path` is in; false if there is none. */
+static bool find_folder(const char *path, struct stat *folder) {
+  const char *slash = strrchr(path, '/');
+  char *name = slash == NULL   ? strdup(".")
+               : slash == path ? strdup("/")
+                               : strndup(path, (size_t)(slash - path));
+  bool found = name != NULL && stat(name, folder) == 0;
+  free(name);
+  return found;
+}
+
+bool cli_output_is_same(const char *left, const char *right) {
+  const char *left_slash = strrchr(left, '/'), *right_slash = strrchr(right, '/');
+  struct stat a, b;
+  return strcmp(left_slash != NULL ? left_slash + 1 : left,
+                right_slash != NULL ? right_slash + 1 : right) == 0 &&
+         find_folder(left, &a) && find_folder(right, &b) && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
 }
 
 wb_status cli_output_open(cli_output *output, const char *path, wb_error *error) {

@@ -15,6 +15,9 @@ typedef struct cli_output {
 /* Whether the name stands for standard output: "-" and what the system calls it. */
 bool cli_output_is_standard(const char *path);
 
+/* Whether two outputs would get the same name, however it is written. */
+bool cli_output_is_same(const char *left, const char *right);
+
 /* `path` NULL: nothing is wanted. An output of zero bytes ({0}) is not wanted either. */
 wb_status cli_output_open(cli_output *output, const char *path, wb_error *error);
 

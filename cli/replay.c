@@ -45,8 +45,9 @@ static void check_outputs(const arguments *line, const struct argp_state *state)
   }
   if (line->trades_path != NULL && line->book_path != NULL &&
       !cli_output_is_standard(line->trades_path) &&
-      strcmp(line->trades_path, line->book_path) == 0) {
-    argp_error(state, "--trades and --book: expected two files, got \"%s\" twice", line->book_path);
+      cli_output_is_same(line->trades_path, line->book_path)) {
+    argp_error(state, "--trades and --book: expected two files, got \"%s\" and \"%s\"",
+               line->trades_path, line->book_path);
   }
 }
 
@@ -229,7 +230,7 @@ int cli_replay(int argc, char **argv) {
   wb_tape *tape = NULL;
   wb_error error;
   argp_parse(&parser, argc, argv, 0, NULL, &line);
-  int status = cli_input_read(&line.day.input, &tape);
+  int status = cli_day_read(&line.day, &tape);
   if (status != CLI_OK) {
     return status;
   }

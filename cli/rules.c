@@ -1,6 +1,8 @@
 /* Options of the book and of the engine that runs it. */
 #include "rules.h"
 
+#include "sim/sim.h"
+
 #include <string.h>
 
 enum {
@@ -123,7 +125,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     line->engine_chosen = true;
     return 0;
   case KEY_BOOKS:
-    run->books = (int32_t)cli_integer(state, "books", argument, 1, INT32_MAX);
+    run->books = (int32_t)cli_integer(state, "books", argument, 1, WB_SIM_BOOKS_MAX);
     return 0;
   case KEY_THREADS:
     run->threads = (int32_t)cli_integer(state, "threads", argument, 1, 1024);

@@ -77,6 +77,9 @@ static wb_status open_temporary(wb_output *output, wb_error *error) {
 
 wb_status wb_output_open(const char *path, wb_output **result, wb_error *error) {
   *result = NULL;
+  if (path[0] == 0 || path[strlen(path) - 1] == '/') {
+    return WB_FAIL(error, WB_ERROR_IO, "\"%s\": expected the name of a file", path);
+  }
   wb_output *output = malloc(sizeof *output);
   if (output == NULL) {
     return WB_FAIL(error, WB_ERROR_MEMORY, "%s: no memory for its buffer", path);

@@ -50,11 +50,21 @@ Test(usage, arguments_of_commands) {
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "0"), "--capacity", "\"0\"");
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "100"), "capacity", "32, 64, 128", "100");
   EXPECT_REFUSED(RUN("replay", sample, "--books", "0"), "--books", "\"0\"");
-  EXPECT_REFUSED(RUN("replay", sample, "--books", "2147483647"), "books", "2147483646");
+  EXPECT_REFUSED(RUN("replay", sample, "--books", "2147483647"), "--books", "4194304",
+                 "2147483647");
   EXPECT_REFUSED(RUN("replay", sample, "--threads", "0"), "--threads", "\"0\"");
   EXPECT_REFUSED(RUN("replay", sample, "--device", "abacus"), "abacus", "cpu");
   EXPECT_REFUSED(RUN("replay", sample, "--engine", "reference", "--books", "2"), "reference", "2");
   EXPECT_REFUSED(RUN("replay", sample, "--tick", "0"), "--tick");
+  EXPECT_REFUSED(RUN("replay", sample, "--tick", "1073741825"), "--tick", "1073741824");
+  EXPECT_REFUSED(RUN("replay", ""), "INPUT", "\"\"");
+  EXPECT_REFUSED(RUN("replay", sample, ""), "ORDERBOOK", "\"\"");
+  EXPECT_REFUSED(RUN("convert", sample, "", "a.h5"), "expected a name", "\"\"");
+  EXPECT_REFUSED(RUN("export", sample, ""), "FOLDER", "\"\"");
+  EXPECT_REFUSED(RUN("replay", sample, "--book", ""), "\"\"", "name of a file");
+  EXPECT_REFUSED(RUN("replay", sample, "--book", "nowhere/"), "\"nowhere/\"", "name of a file");
+  EXPECT_REFUSED(RUN("info", sample, "--list", "--member", "x"), "--list", "--member");
+  EXPECT_REFUSED(RUN("info", sample, sample, "--list"), "--list", "ORDERBOOK");
   EXPECT_REFUSED(RUN("replay", sample, "--policy", "nice"), "--policy", "agents-first", "named",
                  "aggressive", "\"nice\"");
   EXPECT_REFUSED(RUN("replay", sample, "--displaced", "x"), "--displaced", "withdraw", "keep");
@@ -68,7 +78,69 @@ Test(usage, arguments_of_commands) {
   EXPECT_REFUSED(RUN("info"), "INPUT is missing");
   EXPECT_REFUSED(RUN("compare", sample, "--from", "10:00"), "--from");
   EXPECT_REFUSED(RUN("replay", sample, "--json", "--book", "-"), "standard output");
-  EXPECT_REFUSED(RUN("replay", sample, "--book", "x", "--trades", "x"), "twice");
+  EXPECT_REFUSED(RUN("replay", sample, "--book", "x", "--trades", "x"), "two files");
+  EXPECT_REFUSED(RUN("replay", sample, "--book", "x", "--trades", "./x"), "two files", "./x");
+}
+
+/* What a shell says of the program in a line, as "$p replay $day >/dev/full". */
+static int shell(const char *line) {
+  char *whole = format("p=$WB_PROGRAM; day='%s'; %s", sample, line);
+  int status = system(whole);
+  free(whole);
+  return WEXITSTATUS(status);
+}
+
+/* 2 where what it prints gets lost, also of what argp prints. */
+Test(usage, a_full_or_closed_output_is_an_error) {
+  static const char *const lines[] = {"--help",
+                                      "--version",
+                                      "replay --help",
+                                      "info --usage",
+                                      "replay $day",
+                                      "replay --json $day",
+                                      "info $day",
+                                      "info --list $day",
+                                      "devices",
+                                      "kernels list",
+                                      "env list",
+                                      "env describe execution",
+                                      "replay --trades - $day"};
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    char *full = format("$p %s 2>/dev/null >/dev/full", lines[i]);
+    char *closed = format("$p %s 2>/dev/null >&-", lines[i]);
+    cr_expect_eq(shell(full), 2, "%s", full);
+    cr_expect_eq(shell(closed), 2, "%s", closed);
+    free(full);
+    free(closed);
+  }
+  cr_expect_eq(shell("test `$p replay --json $day 2>&1 >/dev/full | wc -l` = 1"), 0, "said once");
+}
+
+/* A file that is opened must not get the number of a standard one. */
+Test(usage, what_is_printed_never_lands_in_a_file) {
+  char *scratch = scratch_make(), *book = format("%s/book.csv", scratch);
+  char *line = format("$p replay $day --trades - --book %s >&- 2>/dev/null", book);
+  cr_expect_eq(shell(line), 2);
+  cr_expect_eq(count_entries(scratch), 0);
+  free(line);
+  line = format("$p replay $day --book %s 2>&- <&- >/dev/null", book);
+  cr_expect_eq(shell(line), 0);
+  free(line);
+  line = format("cmp -s %s \"${day%%message_5.csv}orderbook_5.csv\"", book);
+  cr_expect_eq(shell(line), 0);
+  free(line);
+  free(book);
+  scratch_free(scratch);
+}
+
+/* As for outputs. */
+Test(usage, a_dash_is_standard_input) {
+  cr_expect_eq(shell("$p replay - \"${day%message_5.csv}orderbook_5.csv\" <$day | "
+                     "grep -q '4000 of 4000 rows'"),
+               0);
+  cr_expect_eq(shell("cat \"${day%message_5.csv}orderbook_5.csv\" | gzip | $p replay $day - | "
+                     "grep -q '4000 of 4000 rows'"),
+               0);
 }
 
 /* The number of rows that a window shows. */
@@ -100,6 +172,8 @@ Test(usage, times_are_clock_times_or_seconds) {
   }
   EXPECT_REFUSED(RUN("replay", sample, "--from", ""), "--from", "\"\"");
   EXPECT_REFUSED(RUN("replay", sample, "--to", "0"), "--to");
+  EXPECT_REFUSED(RUN("replay", sample, "--to", "09:30"), "--to", "first row", "09:30:00.004241176");
+  EXPECT_REFUSED(RUN("compare", sample, "--to", "1:00"), "--to", "first row", "01:00:00");
   EXPECT_REFUSED(RUN("replay", sample, "--from", "11:00", "--to", "10:15"), "--to", "after --from");
 }
 
