@@ -121,7 +121,8 @@ static wb_status explain_item(void *context, const wb_catalogue_item *item, wb_e
     bool hit;
     WB_TRY(wb_kernel_explain(item->program, &options, &hit, text, sizeof text, error));
     if (e->array == NULL) {
-      (void)printf("%s %d %s for %s: %s ", item->name, item->capacity, item->variant, target->name,
+      (void)printf("%s %d%s%s for %s: %s ", item->name, item->capacity,
+                   item->variant[0] != '\0' ? " " : "", item->variant, target->name,
                    hit ? "from bundle" : "to be compiled:");
       cli_print_text(stdout, text);
       (void)putchar('\n');

@@ -229,8 +229,8 @@ Test(kernels, a_bundle_replaces_the_code_generator) {
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "128"), "of this program", "nonexistent");
   run_result explained = RUN("kernels", "explain", "hashes", "--capacity", "64,128");
   cr_expect_eq(explained.status, 0);
-  cr_expect_not_null(strstr(explained.out, "hashes 64  for host: from bundle"));
-  cr_expect_not_null(strstr(explained.out, "hashes 128  for host: to be compiled"));
+  cr_expect_not_null(strstr(explained.out, "hashes 64 for host: from bundle"));
+  cr_expect_not_null(strstr(explained.out, "hashes 128 for host: to be compiled"));
   run_free(&explained);
   damage("hashes");
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "64"), "wb_hashes", "is damaged");
