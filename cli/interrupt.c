@@ -55,8 +55,8 @@ static void on_signal(int number) {
 void interrupt_catch(void) {
   for (int i = 0; i < SIGNALS; i++) {
     struct sigaction before, action = {.sa_handler = on_signal};
-    /* no restart: what blocks while held must come back */
-    action.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
+    /* what is under way while held goes on to its end */
+    action.sa_flags = (int)SA_RESETHAND | SA_NODEFER | SA_RESTART;
     if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
       (void)sigaction(signals[i], &action, NULL);
     }

@@ -8,9 +8,10 @@
 /* From here on; signals that the program was told to ignore stay ignored. */
 void interrupt_catch(void);
 
-/* While held, a signal waits for the release, and a system call that blocks returns with EINTR; a
- * second signal ends the program at once. For the moments in which a file and its entry here are not
- * the same: hold, make the file, add it, release; hold, rename it, take it out, release. Holds nest. */
+/* While held, a signal waits for the release; the same one again ends the program at once. For the
+ * moments in which a file and its entry here are not the same: hold, make the file, add it, release;
+ * hold, rename it, take it out, release. Nothing that waits for somebody else belongs between. Holds
+ * nest. */
 void interrupt_hold(void);
 void interrupt_release(void);
 

@@ -38,12 +38,21 @@ bool cli_output_is_same(const char *left, const char *right) {
          a.st_ino == b.st_ino;
 }
 
+/* A pipe or a device: it is written to directly, and opening it may wait for a reader. */
+static bool is_special(const char *path) {
+  struct stat now;
+  return stat(path, &now) == 0 && !S_ISREG(now.st_mode);
+}
+
 wb_status cli_output_open(cli_output *output, const char *path, wb_error *error) {
   memset(output, 0, sizeof *output);
   output->wanted = path != NULL;
   output->standard = cli_output_is_standard(path);
   if (!output->wanted || output->standard) {
     return WB_OK;
+  }
+  if (is_special(path)) {
+    return wb_output_open(path, &output->file, error);
   }
   interrupt_hold();
   wb_status status = wb_output_open(path, &output->file, error);

@@ -231,10 +231,10 @@ Test(input, other_compressed_files_are_not_taken_for_text) {
   static const struct {
     const char *bytes, *what;
   } kinds[] = {{"\xfd"
-                "7zXZ\0\0\4",
+                "7zXZ\0\0\4\xe6",
                 "an .xz file"},
                {"BZh91AY&SY", "a .bz2 file"},
-               {"\x28\xb5\x2f\xfd\x24\x10", "a .zst file"},
+               {"\x28\xb5\x2f\xfd\x24\x10\x1\x2", "a .zst file"},
                {"Rar!\x1a\x07\x01\0", "a .rar archive"}};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     char text[128];
@@ -292,7 +292,7 @@ Test(input, archives_and_stores_do_not_come_through_pipes, .timeout = 20) {
   write_file(in_folder(names[2]), "\x89HDF\r\n\x1a\n", 8);
   write_file(in_folder(names[3]),
              "\xfd"
-             "7zXZ\0\0\4",
+             "7zXZ\0\0\4\xe6",
              8);
   for (int i = 0; i < 4; i++) {
     char text[128];
