@@ -4,7 +4,7 @@
 
 #include <llvm-c/Core.h>
 
-/* For a GPU's code, after everything that compares addresses. */
-void near_buffers(LLVMModuleRef module, const char *function);
+/* Of the function with this name; for a GPU, after everything that compares addresses. */
+void near_buffers(LLVMModuleRef module, const char *name);
 
 #endif
