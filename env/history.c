@@ -17,22 +17,29 @@ static void keep_history(world *k, const message *m) {
   if (k->env->record_room == 0) return;
   array records = k->buffers[BUFFER_RECORDS];
   val words[4];
-  for (int w = 0; w < 4; w++) words[w] = load_in(records, add(mul(m->at, 4), w));
+  val first = shr(add(m->first_word, m->words), 1);
+  for (int w = 0; w < 4; w++) words[w] = load_in(records, add(first, w));
   keep_record(k, words);
 }
 
 /* ---- running ---- */
 
+/* Records are counted from the one at the cursor. */
 typedef struct bounds {
-  val end;   /* record at which the episode's data end */
-  val until; /* ns: later records wait, where the clock is time */
-  val flag;  /* i32: of a record that ends a source row */
-  var left;  /* i32: source rows that may still come */
+  val records; /* i32: up to where the episode's data end */
+  val until;   /* ns: later records wait, where the clock is time */
+  val flag;    /* i32: in the kind of a record that ends a source row */
+  var left;    /* i32: source rows that may still come */
 } bounds;
 
-static val time_at(world *k, val record) {
-  val at = add(load_in(k->history.head, WB_HEAD_TAPE), record);
-  return load(k->buffers[BUFFER_RECORDS], mul(at, 4));
+/* Where the record at the cursor lies among those of all tapes. */
+static val first_record(world *k) {
+  const book *b = &k->history;
+  return add(load_in(b->head, WB_HEAD_TAPE), load_in(b->head, WB_HEAD_CURSOR));
+}
+
+static val time_at(world *k, val count) {
+  return load(k->buffers[BUFFER_RECORDS], mul(add(first_record(k), i64(count)), 4));
 }
 
 /* Where an end by rows or time is not set, one that is never reached. */
@@ -49,7 +56,10 @@ static val end_of_time(world *k) {
 }
 
 static bounds bounds_of(world *k) {
-  bounds to = {.end = load_in(k->history.head, WB_HEAD_END), .flag = i32(env_get(k, ENV_ROW_FLAG))};
+  const book *b = &k->history;
+  val records = sub(load_in(b->head, WB_HEAD_END), load_in(b->head, WB_HEAD_CURSOR));
+  bounds to = {.records = i32(min(records, i64(INT32_MAX)))};
+  to.flag = shl(i32(env_get(k, ENV_ROW_FLAG)), 24);
   val rows = rows_left(k);
   if (k->env->clock == WB_ENV_CLOCK_TIME) {
     val step = mul(i64(common_i32(k, COMMON_STEP_MS)), 1000000);
@@ -63,14 +73,14 @@ static bounds bounds_of(world *k) {
 }
 
 static val goes_on(world *k, const bounds *to) {
-  val more = both(lt(k->history.cursor, to->end), gt(to->left, 0));
+  val more = both(lt(k->history.taken, to->records), gt(to->left, 0));
   if (k->env->clock != WB_ENV_CLOCK_TIME) return more;
-  return both(more, le(time_at(k, value(k->history.cursor)), to->until));
+  return both(more, le(time_at(k, value(k->history.taken)), to->until));
 }
 
 /* Whether a row ended with this record. */
 static void count_row(world *k, const message *m, const bounds *to, label run) {
-  val row_ends = eq(bit_and(m->flags, to->flag), to->flag);
+  val row_ends = eq(bit_and(m->kind, to->flag), to->flag);
   assign(to->left, sub(to->left, i32(row_ends)));
   if (k->env->clock == WB_ENV_CLOCK_FILL) {
     IF (both(row_ends, gt(env_get(k, ENV_FILLS), 0))) {
@@ -87,18 +97,18 @@ static void open_hot_counters(world *k) {
     if ((b->can.types >> type & 1) != 0) tallied |= 1u << counter_of_type((wb_record_type)type);
   }
   open_counters(b, tallied, 1u << WB_COUNT_VOLUME | 1u << WB_COUNT_NOTIONAL);
-  b->tape = load_in(b->head, WB_HEAD_TAPE);
-  b->has_tape = true;
 }
 
 static void run_records(world *k, const bounds *to) {
   book *b = &k->history;
+  b->taken = variable(0);
+  tape_reader s = open_tape(b, first_record(k), to->records);
   WHILE_AS(run, goes_on(k, to)) {
-    message m = read_message(b);
+    message m = read_message(b, &s, value(b->taken));
     m.run = run;
     keep_history(k, &m);
     apply_message(b, &m);
-    assign(b->cursor, add(b->cursor, 1));
+    assign(b->taken, add(b->taken, 1));
     count_row(k, &m, to, run);
   }
 }
@@ -107,22 +117,22 @@ void run_history(world *k) {
   book *b = &k->history;
   bounds to = bounds_of(k);
   val rows = value(to.left);
-  val from = value(b->cursor);
   val now = env_get(k, ENV_NOW_NS);
   env_set(k, ENV_FILLS, i64(0));
   open_hot_counters(k);
   run_records(k, &to);
   close_counters(b);
-  val taken = i64(sub(rows, to.left));
-  env_set(k, ENV_STEP_MESSAGES, taken);
-  env_add(k, ENV_MESSAGES, taken);
+  val ended = i64(sub(rows, to.left));
+  env_set(k, ENV_STEP_MESSAGES, ended);
+  env_add(k, ENV_MESSAGES, ended);
   if (k->env->clock == WB_ENV_CLOCK_TIME) {
     env_set(k, ENV_NOW_NS, to.until);
   } else {
-    IF (gt(b->cursor, from)) {
-      env_set(k, ENV_NOW_NS, time_at(k, sub(b->cursor, 1)));
+    IF (gt(b->taken, 0)) {
+      env_set(k, ENV_NOW_NS, time_at(k, sub(b->taken, 1)));
     }
   }
+  add_to_in(b->head, WB_HEAD_CURSOR, i64(b->taken));
   env_set(k, ENV_STEP_NS, sub(env_get(k, ENV_NOW_NS), now));
   IF_RARE(ne(load_in(b->head, WB_HEAD_FAULT), 0)) { env_error_bit(k, WB_ENV_ERROR_KERNEL); }
 }
@@ -164,7 +174,8 @@ void judge(world *k) {
   } reasons[] = {
       /* the first that holds is the one; the last of this list is looked at first */
       {WB_ENV_END_USER, ne(env_get(k, ENV_USER_END), 0)},
-      {WB_ENV_END_DATA, ge(k->history.cursor, load_in(k->history.head, WB_HEAD_END))},
+      {WB_ENV_END_DATA,
+       ge(load_in(k->history.head, WB_HEAD_CURSOR), load_in(k->history.head, WB_HEAD_END))},
       {WB_ENV_END_WINDOW, over},
       {WB_ENV_END_CAPACITY, ne(times_full(k), env_get(k, ENV_FULL))},
       {WB_ENV_END_EMPTY, either(is_empty_side(k, 0), is_empty_side(k, 1))},

@@ -219,7 +219,7 @@ static void keep_message(world *k, val place, val qty) {
 
 static void deliver_message(world *k, val index, val place, val kind) {
   val at = mul(place, RECORD_WORDS);
-  message m = {.record = i64(-1), .at = i64(0), .kind = kind};
+  message m = {.record = i64(-1), .kind = kind};
   split_kind(&k->orders, &m);
   m.ref = load_in(k->outbox_words, add(at, WORD_REF));
   m.price = load_in(k->outbox_words, add(at, WORD_PRICE));

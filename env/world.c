@@ -128,17 +128,19 @@ wb_status open_world(world *k, const wb_env *env, const char *name, wb_error *er
 
 void open_messages(world *k) {
   const book *b = &k->history;
-  k->history.cursor = variable(load_in(b->head, WB_HEAD_CURSOR));
   k->history.next_arrival = variable(load_in(b->state, WB_CELL_NEXT_ARRIVAL));
   k->history.trades_held = variable(0);
-  k->orders.cursor = k->history.cursor;
+  open_copies(&k->history);
+  k->history.splits = true;
   k->orders.next_arrival = k->history.next_arrival;
   k->orders.trades_held = k->history.trades_held;
+  k->orders.has_copies = true;
+  k->orders.trading_state = k->history.trading_state;
+  k->orders.spilled = k->history.spilled;
 }
 
 void close_messages(world *k) {
   const book *b = &k->history;
-  store_in(b->head, WB_HEAD_CURSOR, k->history.cursor);
   store_in(b->state, WB_CELL_NEXT_ARRIVAL, k->history.next_arrival);
   write_status(&k->history);
 }

@@ -40,17 +40,15 @@ struct book {
   array trades;   /* i64, 4 a trade */
   array row_book; /* i64, 2 a level */
   val limit, trade_room, depth;
-  bool has_tape;
-  val tape; /* i64: where the book's tape begins among the records; if not, it is read each time */
 
   /* what changes with every message stays out of memory until the end of a launch */
-  var cursor;       /* i64; of a loop of one's own */
   var taken;        /* i32: records that the launch's loop has taken */
   var next_arrival; /* i32 */
   var trades_held;  /* i32 */
   /* if has_copies: i32, what the slab has too */
   bool has_copies;
   var trading_state, spilled;
+  bool splits; /* plain records are recorded apart, which asks for the copies */
 
   /* counters that a launch moves often: how far since its start (i32), or all of it (i64) */
   uint32_t tallied, held; /* bit c: counter c */
@@ -62,15 +60,14 @@ struct book {
 
 /* A record, as far as it has been read. */
 struct message {
-  val record; /* i64: its index in its tape */
-  val at;     /* i64: its index among the records of all tapes */
-  /* the same as sums that only those make who need them: it comes `count` records behind the first of
-   * the launch and lies `words` words of 32 bits behind word `first_word`; record and at are not there */
+  /* its index in its tape (i64), or, if `in_parts`, how many records it comes behind the cursor in
+   * memory (`count`): the sum is for those who need it */
   bool in_parts;
-  val count, first_word, words;
-  val side;  /* i32: 0 bid, 1 ask; of the order that it makes or names */
-  val other; /* i32: the opposite side */
-  val kind;  /* i32: owner, type and flags as they stand in it */
+  val record;
+  val count, first_word, words; /* it lies `words` words of 32 bits behind word `first_word` */
+  val side;                     /* i32: 0 bid, 1 ask; of the order that it makes or names */
+  val other;                    /* i32: the opposite side */
+  val kind;                     /* i32: owner, type and flags as they stand in it */
   val type, flags, owner, ref;
   val price, qty;  /* of those types that look at them */
   label over;      /* LEAVE(m->over): done with this record */
@@ -208,17 +205,30 @@ void open_slab(book *k, wb_builder *builder, const wb_book_layout *layout);
 
 /* ---- the message loop: run.c ---- */
 
-/* The record at the cursor. */
-message read_message(book *k);
+/* Copies what tells whether a record is plain into variables. */
+void open_copies(book *k);
+/* The records of a launch, counted from the one at the cursor: where they lie, and of the next one what
+ * its dispatch waits for. That is read one record ahead, and with it the whole of it comes near: 32 bytes
+ * are what a GPU moves at a time. */
+typedef struct tape_reader {
+  val first_word; /* i64, of the first record */
+  val last;       /* i32: the last record */
+  var kind, qty;  /* i32, of the next record */
+} tape_reader;
+
+/* `first` (i64): where the record at the cursor lies among those of all tapes; `records`: i32. */
+tape_reader open_tape(book *k, val first, val records);
+/* Each in its turn: the one `count` (i32) behind the cursor. Its kind is not split yet. */
+message read_message(book *k, const tape_reader *s, val count);
 val record_index(book *k, const message *m); /* in its tape */
 val record_time(book *k, const message *m);  /* i64 */
 val record_arg(book *k, const message *m);   /* read by the few types that look at it */
 /* Fields of a record that has been read in part: owner, type, flags and sides from its kind. */
 void split_kind(book *k, message *m);
 /* Everything that a record does to the book; m->run is where a record goes that was not expected. */
-void apply_message(book *k, message *m);
+void apply_message(book *k, const message *m);
 /* The same where it is known that an arrival number is left. */
-void apply_numbered(book *k, message *m);
+void apply_numbered(book *k, const message *m);
 /* Brings the status word up to date. */
 void write_status(book *k);
 

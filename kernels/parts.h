@@ -2,8 +2,9 @@
  * environment's step is the book's messages and more around them.
  *
  *   book k = {.can = features, .on_trade = account, .context = own};
- *   open_slab(&k, builder, layout);        // arrays; then records, words, cursor, next_arrival
- *   message m = read_message(&k);          // or filled in by hand
+ *   open_slab(&k, builder, layout);        // arrays; then records, words, taken, next_arrival
+ *   tape_reader s = open_tape(&k, first, records);
+ *   message m = read_message(&k, &s, n);   // or filled in by hand
  *   m.run = loop;
  *   apply_message(&k, &m);
  *

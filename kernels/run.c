@@ -83,51 +83,37 @@ void split_kind(book *k, message *m) {
   m->other = bit_xor(m->side, 1);
 }
 
-static void read_words(book *k, message *m) {
-  m->ref = word_of(k, m, WORD_REF);
-  m->price = word_of(k, m, WORD_PRICE);
-}
+/* ---- reading a tape ---- */
 
-message read_message(book *k) {
-  message m = {.record = value(k->cursor)};
-  m.at = add(k->has_tape ? k->tape : load_in(k->head, WB_HEAD_TAPE), m.record);
-  m.first_word = i64(0);
-  m.words = mul(m.at, RECORD_WORDS);
-  m.kind = word_of(k, &m, WORD_KIND);
-  m.qty = word_of(k, &m, WORD_QTY);
-  read_words(k, &m);
-  split_kind(k, &m);
-  return m;
-}
-
-/* ---- the records of a launch ---- */
-
-/* Where they lie, and of the next one what its dispatch waits for. That is read one record ahead, and with
- * it the whole of it comes near: 32 bytes are what a GPU moves at a time. */
-typedef struct stream {
-  val first_word, last; /* the first record's first word; the last record, counted from the first */
-  var kind, qty;
-} stream;
-
-static message record_of(const stream *s, book *k, val count) {
+static message record_of(book *k, const tape_reader *s, val count) {
   message m = {.in_parts = true, .first_word = s->first_word, .count = count};
   m.words = mul(i64(count), RECORD_WORDS);
-  (void)k;
   return m;
 }
 
-static void read_ahead(book *k, const stream *s, val count) {
-  message next = record_of(s, k, count);
+static void read_ahead(book *k, const tape_reader *s, val count) {
+  message next = record_of(k, s, count);
   assign(s->kind, word_of(k, &next, WORD_KIND));
   assign(s->qty, word_of(k, &next, WORD_QTY));
 }
 
-static message read_next(book *k, const stream *s, val count) {
-  message m = record_of(s, k, count);
+tape_reader open_tape(book *k, val first, val records) {
+  tape_reader s = {.first_word = mul(first, RECORD_WORDS), .last = sub(records, 1)};
+  s.kind = variable(0);
+  s.qty = variable(0);
+  IF (gt(records, 0)) {
+    read_ahead(k, &s, i32(0));
+  }
+  return s;
+}
+
+message read_message(book *k, const tape_reader *s, val count) {
+  message m = record_of(k, s, count);
   m.kind = value(s->kind);
   m.qty = value(s->qty);
   read_ahead(k, s, min(add(count, 1), s->last));
-  read_words(k, &m);
+  m.ref = word_of(k, &m, WORD_REF);
+  m.price = word_of(k, &m, WORD_PRICE);
   return m;
 }
 
@@ -137,11 +123,7 @@ static message read_next(book *k, const stream *s, val count) {
 static void stop(book *k, const message *m) {
   val record = record_index(k, m);
   store_in(k->head, WB_HEAD_FAULT, add(record, 1));
-  if (m->in_parts) {
-    assign(k->taken, m->count);
-  } else {
-    assign(k->cursor, record);
-  }
+  if (m->in_parts) assign(k->taken, m->count);
   LEAVE(m->run);
 }
 
@@ -242,7 +224,7 @@ static void take_and_rest(book *k, message *m) {
   }
 }
 
-void apply_message(book *k, message *m) {
+void apply_message(book *k, const message *m) {
   IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
   apply_numbered(k, m);
 }
@@ -275,7 +257,9 @@ static void try_plain(book *k, message *m) {
   split_kind(k, m);
 }
 
-void apply_numbered(book *k, message *m) {
+void apply_numbered(book *k, const message *given) {
+  message one = *given; /* what is found out about it is known inside its block only */
+  message *m = &one;
   m->key = variable(0);
   m->left = variable(0);
   m->limit = variable(0);
@@ -283,13 +267,13 @@ void apply_numbered(book *k, message *m) {
   m->may_cross = variable(ne(i32(0), 0));
   BLOCK(over) {
     m->over = over;
-    if (k->has_copies) try_plain(k, m);
+    if (k->splits) try_plain(k, m);
     take_and_rest(k, m);
   }
 }
 
-static void one_record(book *k, label run, const stream *s, val count) {
-  message m = read_next(k, s, count);
+static void one_record(book *k, label run, const tape_reader *s, val count) {
+  message m = read_message(k, s, count);
   m.run = run;
   apply_numbered(k, &m);
   if (k->can.rows && may_have(k, WB_FLAG_ROW_END)) {
@@ -361,11 +345,8 @@ static void open_hot_counters(book *k) {
 /* Takes `records` records from number `first` on. Each uses up at most one arrival number, so as many as
  * there are numbers left need not look at them. */
 static void take_records(book *k, val first, val records) {
-  stream s = {.kind = variable(0), .qty = variable(0), .last = sub(records, 1)};
-  s.first_word = mul(add(load_in(k->head, WB_HEAD_TAPE), first), RECORD_WORDS);
-  IF (gt(records, 0)) {
-    read_ahead(k, &s, i32(0));
-  }
+  val at = add(load_in(k->head, WB_HEAD_TAPE), first);
+  tape_reader s = open_tape(k, at, records);
   WHILE_AS(run, lt(k->taken, records)) {
     IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
     val numbers = max(sub(WB_ARRIVAL_RENUMBER, k->next_arrival), 1);
@@ -377,7 +358,7 @@ static void take_records(book *k, val first, val records) {
   }
 }
 
-static void open_copies(book *k) {
+void open_copies(book *k) {
   k->has_copies = true;
   k->trading_state = variable(load_in(k->state, WB_CELL_TRADING_STATE));
   k->spilled = variable(load_in(k->state, WB_CELL_SPILLED));
@@ -390,6 +371,7 @@ static void run_book(book *k) {
   k->next_arrival = variable(load_in(k->state, WB_CELL_NEXT_ARRIVAL));
   k->trades_held = variable(i32(load_in(k->head, WB_HEAD_TRADES)));
   open_copies(k);
+  k->splits = true;
   open_hot_counters(k);
   take_records(k, first, records);
   close_counters(k);
