@@ -257,18 +257,17 @@ static void try_plain(book *k, message *m) {
   split_kind(k, m);
 }
 
-void apply_numbered(book *k, const message *given) {
-  message one = *given; /* what is found out about it is known inside its block only */
-  message *m = &one;
-  m->key = variable(0);
-  m->left = variable(0);
-  m->limit = variable(0);
-  m->drops = variable(ne(i32(0), 0));
-  m->may_cross = variable(ne(i32(0), 0));
+void apply_numbered(book *k, const message *m) {
+  message one = *m; /* what is found out about it is known inside its block only */
+  one.key = variable(0);
+  one.left = variable(0);
+  one.limit = variable(0);
+  one.drops = variable(ne(i32(0), 0));
+  one.may_cross = variable(ne(i32(0), 0));
   BLOCK(over) {
-    m->over = over;
-    if (k->splits) try_plain(k, m);
-    take_and_rest(k, m);
+    one.over = over;
+    if (k->splits) try_plain(k, &one);
+    take_and_rest(k, &one);
   }
 }
 
