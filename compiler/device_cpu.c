@@ -1,10 +1,12 @@
 /* The CPU as a device: device memory is host memory, copies are done when they return, a launch
- * shares its books among OpenMP threads.
+ * shares its books among the threads of a pool.
  *
  * Books are independent, so neither the number of threads nor the pieces can change a result; where
  * several pieces fail, the error of the lowest book is the one reported. */
 #include "compiler/device_backend.h"
+#include "compiler/pool.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,7 +48,7 @@ static wb_status cpu_open(wb_device *device, const char *name, wb_error *error) 
   return WB_OK;
 }
 
-static void cpu_close(wb_device *device) { (void)device; }
+static void cpu_close(wb_device *device) { wb_pool_free(device->state); }
 
 /* Slabs by the thousand are walked through in turn: on pages of 4 KiB most of the time would go into
  * finding the pages, so large blocks ask for large ones. */
@@ -94,40 +96,64 @@ static int64_t piece_start(const wb_launch *launch, int64_t piece, int64_t piece
   return launch->first_book + piece * each + (piece < more ? piece : more);
 }
 
+/* A launch under way. */
+typedef struct run {
+  const wb_kernel *kernel;
+  const wb_launch *launch;
+  wb_kernel_arguments arguments;
+  int32_t pieces;
+  pthread_mutex_t lock; /* of what follows */
+  int32_t failed;       /* the lowest piece that failed; `pieces`: none did */
+  wb_error first;
+} run;
+
+static void run_piece(void *context, int32_t piece) {
+  run *r = context;
+  wb_error own = {.status = WB_OK};
+  wb_status status =
+      wb_kernel_run(r->kernel, &r->arguments, piece_start(r->launch, piece, r->pieces),
+                    piece_start(r->launch, piece + 1, r->pieces), &own);
+  if (status == WB_OK) return;
+  pthread_mutex_lock(&r->lock);
+  if (piece < r->failed) {
+    r->failed = piece;
+    r->first = own;
+  }
+  pthread_mutex_unlock(&r->lock);
+}
+
+/* The device's threads, started when they are first needed. */
+static wb_status need_pool(wb_device *device, int32_t threads, wb_error *error) {
+  wb_pool *pool = device->state;
+  if (pool != NULL && wb_pool_threads(pool) == threads) return WB_OK;
+  wb_pool_free(pool);
+  device->state = NULL;
+  WB_TRY(wb_pool_new(threads, &pool, error));
+  device->state = pool;
+  return WB_OK;
+}
+
 static wb_status cpu_launch(wb_device *device, const wb_kernel *kernel, const wb_launch *launch,
                             wb_error *error) {
-  const wb_kernel_arguments arguments = {.slabs = launch->slabs,
-                                         .slab_stride = launch->slab_stride,
-                                         .buffers = launch->buffers,
-                                         .scalars = launch->scalars};
+  run r = {.kernel = kernel, .launch = launch};
+  r.arguments = (wb_kernel_arguments){.slabs = launch->slabs,
+                                      .slab_stride = launch->slab_stride,
+                                      .buffers = launch->buffers,
+                                      .scalars = launch->scalars};
   const int32_t threads = wb_device_cpu_threads(device);
-  int64_t pieces = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_THREAD;
-  if (pieces > launch->books) pieces = launch->books;
-  /* alone: no team, which would cost memory and time */
-  if (pieces == 1) {
-    return wb_kernel_run(kernel, &arguments, launch->first_book, launch->first_book + launch->books,
-                         error);
+  const int64_t pieces = threads == 1 ? 1 : (int64_t)threads * PIECES_PER_THREAD;
+  r.pieces = (int32_t)(pieces < launch->books ? pieces : launch->books);
+  if (r.pieces == 1) {
+    return wb_kernel_run(kernel, &r.arguments, launch->first_book,
+                         launch->first_book + launch->books, error);
   }
-  int64_t failed = pieces; /* the lowest piece that failed */
-  wb_error first = {.status = WB_OK};
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-#endif
-  for (int64_t piece = 0; piece < pieces; piece++) {
-    wb_error own = {.status = WB_OK};
-    wb_status status = wb_kernel_run(kernel, &arguments, piece_start(launch, piece, pieces),
-                                     piece_start(launch, piece + 1, pieces), &own);
-    if (status == WB_OK) continue;
-#ifdef _OPENMP
-#pragma omp critical(wb_device_cpu_failure)
-#endif
-    if (piece < failed) {
-      failed = piece;
-      first = own;
-    }
-  }
-  if (failed == pieces) return WB_OK;
-  return WB_FAIL(error, first.status, "%s", first.text);
+  WB_TRY(need_pool(device, threads, error));
+  r.failed = r.pieces;
+  pthread_mutex_init(&r.lock, NULL);
+  wb_pool_run(device->state, run_piece, &r, r.pieces);
+  pthread_mutex_destroy(&r.lock);
+  if (r.failed == r.pieces) return WB_OK;
+  return WB_FAIL(error, r.first.status, "%s", r.first.text);
 }
 
 static wb_status cpu_wait(wb_device *device, wb_error *error) {
