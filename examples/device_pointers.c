@@ -3,7 +3,7 @@
  * holds.
  *
  *   cc device_pointers.c $(pkg-config --cflags --libs warpbook) -o device_pointers
- *   ./device_pointers INPUT [device]
+ *   ./device_pointers INPUT [DEVICE]
  *
  * Observations are written straight into a rollout [STEPS][N][A x F], at the slot that a counter on the
  * device names; the policy is a program of our own, compiled for the device, that reads that slot and
@@ -149,10 +149,14 @@ static wb_status run(loop *l, wb_error *error) {
 }
 
 int main(int argc, char **argv) {
+  if (argc < 2 || argc > 3) {
+    fprintf(stderr, "usage: %s INPUT [DEVICE]\n", argv[0]);
+    return 2;
+  }
   wb_error error = {0};
   wb_tape *tape = NULL;
   loop l = {0};
-  wb_status status = wb_tape_read(argc > 1 ? argv[1] : "", NULL, &tape, &error);
+  wb_status status = wb_tape_read(argv[1], NULL, &tape, &error);
   if (status == WB_OK) {
     status = open_loop(&l, (const wb_tape *const *)&tape, argc > 2 ? argv[2] : "cpu", &error);
   }

@@ -2,7 +2,7 @@
  * on the device, then it is judged on windows of the day that it has never seen.
  *
  *   cc linear_policy_search.c $(pkg-config --cflags --libs warpbook) -lm -o linear_policy_search
- *   ./linear_policy_search INPUT [generations] [seed] [device]
+ *   ./linear_policy_search INPUT [GENERATIONS] [SEED] [DEVICE]
  *
  * The policy looks at five features and says how much to send at each of the four prices. It starts as
  * TWAP: all that an even schedule is behind at the far touch. Each generation plays perturbed weights,
@@ -314,10 +314,14 @@ static wb_status run(search *s, int generations, wb_error *error) {
 }
 
 int main(int argc, char **argv) {
+  if (argc < 2 || argc > 5) {
+    fprintf(stderr, "usage: %s INPUT [GENERATIONS] [SEED] [DEVICE]\n", argv[0]);
+    return 2;
+  }
   wb_error error = {0};
   wb_tape *tape = NULL;
   search s = {.random = argc > 3 ? strtoull(argv[3], NULL, 10) : 1};
-  wb_status status = wb_tape_read(argc > 1 ? argv[1] : "", NULL, &tape, &error);
+  wb_status status = wb_tape_read(argv[1], NULL, &tape, &error);
   if (status == WB_OK) {
     status = open_search(&s, (const wb_tape *const *)&tape, argc > 4 ? argv[4] : "cpu", &error);
   }

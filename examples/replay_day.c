@@ -6,7 +6,10 @@
 #include <stdio.h>
 
 int main(int argc, char **argv) {
-  if (argc != 2) return 2;
+  if (argc != 2) {
+    fprintf(stderr, "usage: %s INPUT\n", argv[0]);
+    return 2;
+  }
   wb_error error;
   wb_tape *tape = NULL;
   if (wb_tape_read(argv[1], NULL, &tape, &error) != WB_OK) {
