@@ -1,6 +1,7 @@
 /* warpbook env: what environments there are, and running one with a built-in policy. */
 #include "agents.h"
 #include "common.h"
+#include "text.h"
 
 #include "base/hash.h"
 #include "base/progress.h"
@@ -166,12 +167,23 @@ static const struct argp parser = {
         "task in each market: market_making+execution:quantities*2.\n\n"
         "The result: return is the sum of an episode's rewards; profit (before fees) is in price units "
         "x shares; the last three columns are what a share of the target cost over the mid at "
-        "arrival, the mid averaged over time and the market's own average price. The state is a "
-        "hash: equal runs end in equal ones, on every device.\n\n"
+        "arrival, the mid averaged over time and the market's own average price. The "
+        "state is a hash of all markets as they are at the end and of the statistics above it: equal "
+        "runs end in equal ones, on every device.\n\n"
         "Exit status: 0, or 2 if something could not be done.",
 };
 
 /* ---- list and describe ---- */
+
+/* The agents that a built-in policy plays for. */
+static const char *plays(const char *policy) {
+  static const char *const some[][2] = {{"twap", "execution"},
+                                        {"avellaneda_stoikov", "market_making:quotes"}};
+  for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+    if (strcmp(some[i][0], policy) == 0) return some[i][1];
+  }
+  return "any task";
+}
 
 static void list_tasks(void) {
   for (int32_t i = 0; i < wb_env_task_count(); i++) {
@@ -184,7 +196,7 @@ static void list_tasks(void) {
   }
   printf("policies:       ");
   for (int32_t i = 0; i < wb_env_policy_count(); i++) {
-    printf("%s%s", i == 0 ? "" : ", ", wb_env_policy_at(i));
+    printf("%s%s (%s)", i == 0 ? "" : ", ", wb_env_policy_at(i), plays(wb_env_policy_at(i)));
   }
   printf("\n");
 }
@@ -354,13 +366,30 @@ static double deviation(double sum, double squares, double count) {
   return variance > 0 ? sqrt(variance) : 0;
 }
 
-static wb_status state_hash(running *r, int32_t envs, uint64_t *hash, wb_error *error) {
+typedef struct outcome {
+  const arguments *line;
+  const running *r;
+  earned agents[WB_ENV_AGENTS_MAX];
+  int32_t agent_count;
+  uint64_t hash;
+  double episodes, mean, deviation; /* over all agents' episodes */
+} outcome;
+
+/* Over the states at the end and over what was earned: right after an episode's end states look alike
+ * whatever the agents did. */
+static wb_status state_hash(running *r, const outcome *o, uint64_t *hash, wb_error *error) {
+  int32_t envs = o->line->config.envs;
   uint64_t *list = malloc((size_t)envs * sizeof *list);
   if (list == NULL) return WB_FAIL(error, WB_ERROR_MEMORY, "env: no memory");
   wb_status status = wb_env_hashes(r->env, list, error);
   *hash = 0;
   for (int32_t e = 0; status == WB_OK && e < envs; e++) {
     *hash = wb_mix64(*hash + WB_HASH_GOLDEN + list[e]);
+  }
+  for (int32_t a = 0; a < o->agent_count; a++) {
+    for (int32_t i = 0; i < o->agents[a].count; i++) {
+      *hash = wb_mix64(*hash + WB_HASH_GOLDEN + (uint64_t)o->agents[a].list[i].exact);
+    }
   }
   free(list);
   return status;
@@ -382,15 +411,6 @@ static json_t *agent_json(const earned *e) {
   }
   return o;
 }
-
-typedef struct outcome {
-  const arguments *line;
-  const running *r;
-  earned agents[WB_ENV_AGENTS_MAX];
-  int32_t agent_count;
-  uint64_t hash;
-  double episodes, mean, deviation; /* over all agents' episodes */
-} outcome;
 
 static int print_json(const outcome *o) {
   const running *r = o->r;
@@ -443,15 +463,19 @@ static void print_agent(const earned *e) {
   printf("\n");
 }
 
+static const char *plural(int64_t count) { return count == 1 ? "" : "s"; }
+
 static void print_table(const outcome *o) {
   const running *r = o->r;
   double steps = (double)o->line->steps * o->line->config.envs;
-  printf("%d environments x %" PRId64
-         " steps on %s (%d threads), %d agent%s, %d levels, %d windows, "
+  printf("%d environment%s x %" PRId64
+         " step%s on %s (%d thread%s), %d agent%s, %d level%s, %d window%s, "
          "%d orders a side\n",
-         o->line->config.envs, o->line->steps, wb_env_device_name(r->env), wb_env_threads(r->env),
-         o->agent_count, o->agent_count == 1 ? "" : "s", o->line->config.levels,
-         wb_env_window_count(r->env), wb_env_capacity(r->env));
+         o->line->config.envs, plural(o->line->config.envs), o->line->steps, plural(o->line->steps),
+         wb_env_device_name(r->env), wb_env_threads(r->env), plural(wb_env_threads(r->env)),
+         o->agent_count, plural(o->agent_count), o->line->config.levels,
+         plural(o->line->config.levels), wb_env_window_count(r->env),
+         plural(wb_env_window_count(r->env)), wb_env_capacity(r->env));
   printf(
       "%.0f environment steps/s, %.0f without the policy; %.0f messages/s; compiled in %.2f s\n\n",
       steps / r->seconds, steps / (r->seconds - r->seconds_policy),
@@ -481,15 +505,23 @@ static wb_status collect(outcome *o, running *r, wb_error *error) {
   o->episodes = n;
   o->mean = n > 0 ? sum / n : 0;
   o->deviation = deviation(sum, squares, n);
-  return state_hash(r, o->line->config.envs, &o->hash, error);
+  return state_hash(r, o, &o->hash, error);
 }
 
 /* The library speaks of its configuration; where that is an option here, its name follows. */
-static int fail_run(const wb_error *error) {
+static int fail_run(const arguments *line, const wb_error *error) {
   int status = cli_fail(error);
   if (strstr(error->text, "short_windows") != NULL) {
     (void)fputs("warpbook: the options for these are --episode-messages and --short-windows\n",
                 stderr);
+  }
+  if (error->status == WB_ERROR_UNAVAILABLE && strstr(error->text, "orders a side") != NULL) {
+    cli_print_format(stderr,
+                     "warpbook: where LLVM is, `warpbook kernels build --capacity N --env '%s' "
+                     "--levels %d%s -o FOLDER' makes them; set WB_KERNELS to the folder here",
+                     line->task, line->config.levels,
+                     line->config.clock == WB_ENV_CLOCK_TIME ? " --clock time" : "");
+    (void)fputc('\n', stderr);
   }
   return status;
 }
@@ -508,7 +540,7 @@ static int run(arguments *line) {
     status = collect(o, &r, &error);
   }
   if (status != WB_OK) {
-    exit_status = fail_run(&error);
+    exit_status = fail_run(line, &error);
   } else if (line->json) {
     exit_status = print_json(o);
   } else {
@@ -520,21 +552,33 @@ static int run(arguments *line) {
   return exit_status;
 }
 
+static int fail_line(const arguments *line, bool known) {
+  wb_error error;
+  if (!known) {
+    (void)WB_FAIL(&error, WB_ERROR_ARGUMENT,
+                  "env: expected list, describe TASK or run TASK, got \"%.40s\"", line->verb);
+  } else if (line->task == NULL) {
+    (void)WB_FAIL(&error, WB_ERROR_ARGUMENT,
+                  "env: %.40s: TASK is missing: `warpbook env list' names them", line->verb);
+  } else {
+    (void)WB_FAIL(&error, WB_ERROR_ARGUMENT, "env: list: expected nothing more, got \"%.40s\"",
+                  line->task);
+  }
+  return cli_fail(&error);
+}
+
 int cli_env(int argc, char **argv) {
   arguments line = {.policies = "random", .steps = 1000, .config = wb_env_config_default()};
-  wb_error error;
   line.config.envs = 64;
   argp_parse(&parser, argc, argv, 0, NULL, &line);
-  if (strcmp(line.verb, "list") == 0 && line.task == NULL) {
+  bool lists = strcmp(line.verb, "list") == 0, runs = strcmp(line.verb, "run") == 0;
+  bool describes = strcmp(line.verb, "describe") == 0;
+  if (lists && line.task == NULL) {
     list_tasks();
     return CLI_OK;
   }
-  bool describes = strcmp(line.verb, "describe") == 0;
-  if ((describes || strcmp(line.verb, "run") == 0) && line.task != NULL) {
+  if ((describes || runs) && line.task != NULL) {
     return describes ? describe(line.task, line.config.levels) : run(&line);
   }
-  (void)WB_FAIL(&error, WB_ERROR_ARGUMENT,
-                "env: expected list, describe TASK or run TASK, got \"%.40s\" %s", line.verb,
-                line.task == NULL ? "alone" : "and more");
-  return cli_fail(&error);
+  return fail_line(&line, lists || describes || runs);
 }

@@ -15,7 +15,7 @@ Test(cli, list_tells_tasks_and_policies) {
   run_result r = RUN("env", "list");
   cr_assert(says(&r, "execution"));
   cr_assert(says(&r, "market_making"));
-  cr_assert(says(&r, "avellaneda_stoikov"));
+  cr_assert(says(&r, "twap (execution), avellaneda_stoikov (market_making:quotes)"));
   run_free(&r);
 }
 
@@ -39,8 +39,9 @@ Test(cli, describe_tells_spaces_features_and_parameters) {
       "--steps", "50", __VA_ARGS__)
 
 Test(cli, run_shows_returns_and_speed) {
-  run_result r = PLAY("--policy", "random");
+  run_result r = PLAY("--policy", "random", "--threads", "1");
   cr_assert(says(&r, "environment steps/s"));
+  cr_assert(says(&r, "(1 thread), 3 agents"));
   cr_assert(says(&r, "market_making"));
   cr_assert(says(&r, "state "));
   run_free(&r);
@@ -91,6 +92,22 @@ Test(cli, the_state_depends_on_the_seed_and_not_on_threads) {
   free(other);
 }
 
+/* Every episode ends with the last step: all markets are at the start of the next one. */
+#define END_ON_A_RESET(...)                                                                    \
+  RUN("env", "run", "execution", "--data", SAMPLE, "--envs", "2", "--messages-per-step", "20", \
+      "--episode-messages", "100", "--steps", "5", "--json", __VA_ARGS__)
+
+Test(cli, the_hash_covers_what_was_earned) {
+  char *idle = hash_of(END_ON_A_RESET("--policy", "none"));
+  char *again = hash_of(END_ON_A_RESET("--policy", "none"));
+  char *busy = hash_of(END_ON_A_RESET("--policy", "twap"));
+  cr_expect_str_eq(idle, again);
+  cr_expect_str_neq(idle, busy);
+  free(idle);
+  free(again);
+  free(busy);
+}
+
 Test(cli, parameters_and_policies_are_used) {
   json_t *o = expect_json(
       PLAY("--json", "--policy", "twap", "--set", "quantity=100", "--set", "1.side=0"), 0);
@@ -106,7 +123,9 @@ Test(cli, parameters_and_policies_are_used) {
 
 Test(cli, what_cannot_be_run_is_refused) {
   EXPECT_REFUSED(RUN("env"), "list");
-  EXPECT_REFUSED(RUN("env", "dance"), "dance");
+  EXPECT_REFUSED(RUN("env", "dance"), "run TASK, got \"dance\"\n");
+  EXPECT_REFUSED(RUN("env", "run"), "run: TASK is missing", "env list");
+  EXPECT_REFUSED(RUN("env", "list", "execution"), "list", "nothing more", "execution");
   EXPECT_REFUSED(RUN("env", "describe", "arbitrage"), "arbitrage");
   EXPECT_REFUSED(RUN("env", "run", "execution"), "--data");
   EXPECT_REFUSED(RUN("env", "run", "execution", "--data", "nowhere.csv"), "nowhere.csv");
