@@ -43,7 +43,9 @@ const char *const kernels_stage_names[KERNELS_STAGES] = {"passes", "translate", 
 
 static const struct argp_option options[] = {
     {"capacity", KEY_CAPACITY, "N[,N...]", 0,
-     "orders a side: 32, 64, 128, .. up to 8192; default 1024", 1},
+     "orders a side: 32, 64, 128, .. up to 8192; default 1024, of build 64,128,1024, of which one "
+     "fits most days",
+     1},
     {"features", KEY_FEATURES, "WORD[,WORD...]", 0,
      "only variants with these words: replay, flow, checked or all; no-trades, owner-trades or "
      "all-trades; rows; of environments the agents, as execution:discrete",
@@ -193,6 +195,9 @@ static void check_line(const struct argp_state *state, kernels_arguments *line) 
     argp_error(state, "ACTION is missing: expected list, show, time, build or explain");
   }
   bool builds = line->action != NULL && strcmp(line->action, "build") == 0;
+  if (line->capacity_count == 0) {
+    parse_capacities(state, line, builds ? "64,128,1024" : "1024");
+  }
   if (builds && line->output == NULL) {
     argp_error(state, "build: --output is missing");
   }
@@ -265,15 +270,15 @@ static const struct argp parser = {
         "without LLVM runs when WB_KERNELS names it; with ptxas at hand ($WB_PTXAS, PATH, "
         "/usr/local/cuda/bin) a GPU's machine code too. explain: where the code of each would "
         "come from, and why not from a bundle.\n\n"
+        "Where LLVM can be loaded, a run compiles exactly what its day needs, and a bundle gives it a "
+        "kernel only if that is the same. Without LLVM, or with WB_LLVM_MODULE=none, a kernel of the "
+        "bundle that does more than is needed will do.\n\n"
         "Exit status: 0, or 2 if something could not be done.",
 };
 
 int cli_kernels(int argc, char **argv) {
   static kernels_arguments line; /* large */
-  line = (kernels_arguments){.capacities = {1024},
-                             .capacity_count = 1,
-                             .repeats = 5,
-                             .env_config = wb_env_config_default()};
+  line = (kernels_arguments){.repeats = 5, .env_config = wb_env_config_default()};
   argp_parse(&parser, argc, argv, 0, NULL, &line);
   for (int i = 0; i < ACTIONS; i++) {
     if (line.action != NULL && strcmp(actions[i].name, line.action) == 0) {

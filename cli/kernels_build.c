@@ -83,9 +83,9 @@ static int print_built(const building *b) {
                                     (json_int_t)b->kernels, "cubins", (json_int_t)b->cubins,
                                     "bytes", (json_int_t)b->bytes));
   }
-  (void)printf("%s: %" PRId64 " kernels, %" PRId64
-               " of them with machine code for a GPU, %.1f MB\n",
-               b->line->output, b->kernels, b->cubins, 1e-6 * (double)b->bytes);
+  (void)printf(
+      "%s: %" PRId64 " kernel%s, %" PRId64 " of them with machine code for a GPU, %.1f MB\n",
+      b->line->output, b->kernels, b->kernels == 1 ? "" : "s", b->cubins, 1e-6 * (double)b->bytes);
   return CLI_OK;
 }
 
@@ -143,5 +143,11 @@ int kernels_explain(const kernels_arguments *line) {
     json_decref(e.array);
     return cli_fail(&error);
   }
-  return line->json ? cli_print_json(e.array) : CLI_OK;
+  if (line->json) {
+    return cli_print_json(e.array);
+  }
+  (void)puts(
+      "A run compiles exactly what its day needs, unless a bundle has just that; without LLVM, "
+      "or with WB_LLVM_MODULE=none, one of these that does more will do.");
+  return CLI_OK;
 }

@@ -1,5 +1,5 @@
-/* Finds the module that knows LLVM, when a program must be compiled and not before: $WB_LLVM_MODULE,
- * then beside the file this code was loaded from, then wherever the dynamic loader looks.
+/* Finds the module that knows LLVM, when a program must be compiled and not before: $WB_LLVM_MODULE
+ * ("none": LLVM is not to be used), then beside the file this code was loaded from, then wherever the dynamic loader looks.
  *
  * The module is never unloaded: LLVM registers things that outlive it. dlopen counts for us, so that
  * nothing needs to be remembered here. */
@@ -49,6 +49,10 @@ wb_status wb_lowering_open(const wb_lowering **out, wb_error *error) {
   *out = NULL;
   const char *chosen = getenv("WB_LLVM_MODULE");
   bool by_name = chosen != NULL && chosen[0] != '\0';
+  if (by_name && strcmp(chosen, "none") == 0) {
+    return WB_FAIL(error, WB_ERROR_UNAVAILABLE,
+                   "compiler: WB_LLVM_MODULE is none: LLVM is not to be used");
+  }
   void *module = by_name ? open_path(chosen) : open_beside_us();
   if (module == NULL && !by_name) module = open_path(MODULE_FILE);
   if (module != NULL) return find_entry(module, out, error);

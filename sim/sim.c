@@ -337,7 +337,9 @@ wb_status sim_compile_run(wb_sim *sim, wb_error *error) {
       status = compile_for(sim, &usual, NULL) == WB_OK ? WB_OK : status;
     }
   }
-  return status;
+  return status == WB_ERROR_UNAVAILABLE
+             ? wb_error_prefix(error, "kernels for books of %d orders a side", sim->rules.capacity)
+             : status;
 }
 
 static wb_status open_sim(wb_sim *sim, const wb_sim_config *config, wb_error *error) {

@@ -222,8 +222,16 @@ Test(kernels, a_bundle_replaces_the_code_generator) {
   json_t *reference =
       expect_json(RUN("replay", sample, "--capacity", "64", "--engine", "reference", "--json"), 0);
   cr_expect_str_eq(text(replay, "state_hash"), text(reference, "state_hash"));
+
+  /* the same where LLVM is but is not to be used */
+  setenv("WB_LLVM_MODULE", "none", 1);
+  json_t *by_choice = expect_json(RUN("replay", sample, "--capacity", "64", "--json"), 0);
+  cr_expect_str_eq(text(by_choice, "state_hash"), text(replay, "state_hash"));
+  json_decref(by_choice);
+  EXPECT_REFUSED(RUN("replay", sample, "--capacity", "32"), "LLVM is not to be used");
   json_decref(replay);
   json_decref(reference);
+  setenv("WB_LLVM_MODULE", nowhere, 1);
 
   /* another capacity; a damaged bundle */
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "128"), "of this program", "nonexistent");
@@ -231,6 +239,7 @@ Test(kernels, a_bundle_replaces_the_code_generator) {
   cr_expect_eq(explained.status, 0);
   cr_expect_not_null(strstr(explained.out, "hashes 64 for host: from bundle"));
   cr_expect_not_null(strstr(explained.out, "hashes 128 for host: to be compiled"));
+  cr_expect_not_null(strstr(explained.out, "compiles exactly what its day needs"));
   run_free(&explained);
   damage("hashes");
   EXPECT_REFUSED(RUN("replay", sample, "--capacity", "64"), "wb_hashes", "is damaged");
@@ -325,7 +334,8 @@ Test(kernels, an_environment_runs_from_a_bundle) {
   run_result compiled = PLAY("--device", "cpu");
   build_env(bundle, "host");
   setenv("WB_LLVM_MODULE", nowhere, 1);
-  EXPECT_REFUSED(PLAY("--device", "cpu"), "orders a side", "WB_KERNELS names none");
+  EXPECT_REFUSED(PLAY("--device", "cpu"), "orders a side", "WB_KERNELS names none",
+                 "kernels build --capacity N --env 'market_making:quotes*2+execution' --levels 5");
   setenv("WB_KERNELS", bundle, 1);
   expect_same_state(compiled, PLAY("--device", "cpu"));
   /* no other one does */
@@ -410,6 +420,23 @@ Test(kernels, environments_refused) {
   EXPECT_REFUSED(RUN("kernels", "list", "--env", "execution*20+execution*20"), "agents", "40");
   EXPECT_REFUSED(RUN("kernels", "list", "--levels", "5"), "--levels", "go with --env");
   EXPECT_REFUSED(RUN("kernels", "list", "--env", "execution", "--clock", "sun"), "clock", "sun");
+}
+
+/* Most days fit one of these. */
+Test(kernels, a_bundle_has_the_usual_capacities) {
+  char *folder = scratch_make();
+  json_t *built = expect_json(RUN("kernels", "build", "volume_at", "-o", folder, "--json"), 0);
+  cr_expect_eq(number(built, "kernels"), 3);
+  json_decref(built);
+  setenv("WB_KERNELS", folder, 1);
+  json_t *all =
+      expect_json(RUN("kernels", "explain", "volume_at", "--capacity", "64,128,1024", "--json"), 0);
+  cr_expect_eq(json_array_size(all), 3);
+  for (size_t i = 0; i < json_array_size(all); i++) {
+    cr_expect(json_is_true(json_object_get(json_array_get(all, i), "hit")));
+  }
+  json_decref(all);
+  scratch_free(folder);
 }
 
 Test(kernels, build_refuses) {

@@ -262,6 +262,15 @@ Test(device, a_missing_module_says_what_to_install) {
   cr_expect_null(kernel);
 }
 
+Test(device, none_is_no_module) {
+  wb_error error = {0};
+  wb_kernel *kernel;
+  setenv("WB_LLVM_MODULE", "none", 1);
+  cr_assert_eq(wb_device_compile(device, program, NULL, &kernel, NULL, &error),
+               WB_ERROR_UNAVAILABLE);
+  cr_expect_not_null(strstr(error.text, "LLVM is not to be used"));
+}
+
 Test(device, compiled_code_and_its_dump) {
   wb_error error = {0};
   wb_kernel *kernel;
