@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { KEY_JSON = 0x400, RECORDS_SHOWN = 40 };
+enum { KEY_JSON = 0x400, KEY_BOOKS, KEY_FROM, RECORDS_SHOWN = 40 };
 
 typedef struct arguments {
   cli_day day;
@@ -21,20 +21,23 @@ typedef struct arguments {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Output:", 4},
     {"json", KEY_JSON, NULL, 0, "print the result as JSON", 4},
+    /* of replay: what is wrong is said */
+    {"books", KEY_BOOKS, "B", OPTION_HIDDEN, NULL, 4},
+    {"from", KEY_FROM, "TIME", OPTION_HIDDEN, NULL, 4},
     {0},
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
   arguments *line = state->input;
-  (void)argument; /* no option here has one */
+  (void)argument; /* no option that is taken has one */
   switch (key) {
   case ARGP_KEY_INIT: state->child_inputs[0] = &line->day; return 0;
   case KEY_JSON: line->json = true; return 0;
-  case ARGP_KEY_SUCCESS:
-    if (line->day.book.run.from_ns != 0) {
-      argp_error(state, "--from: rows are compared from the first one on");
-    }
+  case KEY_BOOKS:
+    argp_error(state, "--books: one book of each engine is compared, row by row: `warpbook replay "
+                      "--books' runs copies");
     return 0;
+  case KEY_FROM: argp_error(state, "--from: rows are compared from the first one on"); return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -69,7 +72,7 @@ static void print_cell(const wb_tape *tape, int32_t price, int64_t qty) {
 static void print_books(const wb_tape *tape, const wb_compare_report *report, bool after) {
   (void)printf("%5s", "");
   for (int32_t i = 0; i < report->book_count; i++) {
-    (void)printf("   %-43s", report->books[i].name);
+    (void)printf("   %-*s", i + 1 < report->book_count ? 43 : 0, report->books[i].name);
   }
   (void)printf("\nlevel");
   for (int32_t i = 0; i < report->book_count; i++) {
@@ -188,10 +191,14 @@ static void print_report(const wb_tape *tape, const wb_compare_report *report) {
 static json_t *report_json(const wb_tape *tape, const wb_compare_report *report) {
   json_t *difference =
       report->different ? cli_difference_json(tape, &report->difference) : json_null();
+  json_t *books = json_array();
+  for (int32_t i = 0; i < report->book_count; i++) {
+    (void)json_array_append_new(books, json_string(report->books[i].name));
+  }
   return json_pack(
-      "{s:I,s:I,s:i,s:b,s:s,s:s,s:o}", "rows", (json_int_t)report->rows, "records",
+      "{s:I,s:I,s:i,s:b,s:o,s:s,s:s,s:o}", "rows", (json_int_t)report->rows, "records",
       (json_int_t)report->records, "levels", (int)report->levels, "equal", !report->different,
-      "expected", report->books[report->expected_book].name, "got",
+      "books", books, "expected", report->books[report->expected_book].name, "got",
       report->books[report->different ? report->got_book : report->book_count - 1].name,
       "first_difference", difference);
 }

@@ -135,6 +135,32 @@ static wb_status check_read(const cli_input *input, const wb_tape *tape, wb_erro
   return WB_OK;
 }
 
+/* The library speaks of what it was asked; here that is an option, and its name follows. */
+static int fail_read(const wb_read_options *read, const wb_error *error) {
+  static const struct {
+    const char *words, *hint;
+  } hints[] = {
+      {"expected as many in both files", "--truncate takes the rows that both have"},
+      {"ask for messages only", "--messages-only replays without an orderbook file"},
+      {"chooses one of its", "--member=NAME chooses a day"},
+      {"columns: expected 6 or 7", NULL}, /* another kind of file */
+      {" line ", "--skip-bad leaves damaged lines out and lists them"},
+  };
+  int status = cli_fail(error);
+  bool asked = read->strict || read->skip_bad;
+  for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+    bool of_line = i + 1 == sizeof hints / sizeof hints[0];
+    if (strstr(error->text, hints[i].words) == NULL) {
+      continue;
+    }
+    if (hints[i].hint != NULL && !(of_line && (asked || error->status != WB_ERROR_FORMAT))) {
+      (void)fprintf(stderr, "warpbook: %s\n", hints[i].hint);
+    }
+    break;
+  }
+  return status;
+}
+
 int cli_input_read(cli_input *input, wb_tape **tape) {
   reading now = {0};
   wb_error error;
@@ -148,7 +174,7 @@ int cli_input_read(cli_input *input, wb_tape **tape) {
   }
   input->seconds = cli_now() - start;
   if (status != WB_OK) {
-    return cli_fail(&error);
+    return fail_read(&input->options, &error);
   }
   if (check_read(input, *tape, &error) != WB_OK) {
     wb_tape_free(*tape);

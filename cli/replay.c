@@ -9,11 +9,12 @@
 #include "base/progress.h"
 #include "data/lobster.h"
 #include "sim/replay.h"
+#include "sim/sim.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { KEY_TRADES = 0x300, KEY_BOOK, KEY_JSON };
+enum { KEY_TRADES = 0x300, KEY_BOOK, KEY_BOOKS, KEY_FROM, KEY_JSON };
 
 typedef struct arguments {
   cli_day day;
@@ -29,11 +30,15 @@ typedef struct writer {
 } writer;
 
 static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Output:", 4},
-    {"trades", KEY_TRADES, "FILE", 0, "write every trade as CSV with a header (- is stdout)", 4},
+    {NULL, 0, NULL, 0, "Copies:", 4},
+    {"books", KEY_BOOKS, "B", 0,
+     "run so many equal copies of the book, which must end equal; several need --engine kernel", 4},
+    {NULL, 0, NULL, 0, "Output:", 5},
+    {"trades", KEY_TRADES, "FILE", 0, "write every trade as CSV with a header (- is stdout)", 5},
     {"book", KEY_BOOK, "FILE", 0,
-     "write the book after every row in the format of LOBSTER's orderbook file (- is stdout)", 4},
-    {"json", KEY_JSON, NULL, 0, "print the summary as JSON", 4},
+     "write the book after every row in the format of LOBSTER's orderbook file (- is stdout)", 5},
+    {"from", KEY_FROM, "TIME", 0, "write rows and trades from this time on, given like --to", 5},
+    {"json", KEY_JSON, NULL, 0, "print the summary as JSON", 5},
     {0},
 };
 
@@ -51,14 +56,31 @@ static void check_outputs(const arguments *line, const struct argp_state *state)
   }
 }
 
+static void check_run(const wb_replay_options *run, const struct argp_state *state) {
+  if (run->books > 1 && run->engine == WB_ENGINE_REFERENCE) {
+    argp_error(state, "--books: the reference runs 1 book, got %d: use --engine kernel",
+               run->books);
+  }
+  if (run->to_ns != 0 && run->to_ns <= run->from_ns) {
+    argp_error(state, "--to: expected a time after --from");
+  }
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
   arguments *line = state->input;
   switch (key) {
   case ARGP_KEY_INIT: state->child_inputs[0] = &line->day; return 0;
   case KEY_TRADES: line->trades_path = argument; return 0;
   case KEY_BOOK: line->book_path = argument; return 0;
+  case KEY_BOOKS:
+    line->day.book.run.books = (int32_t)cli_integer(state, "books", argument, 1, WB_SIM_BOOKS_MAX);
+    return 0;
+  case KEY_FROM: line->day.book.run.from_ns = cli_time(state, "from", argument); return 0;
   case KEY_JSON: line->json = true; return 0;
-  case ARGP_KEY_SUCCESS: check_outputs(line, state); return 0;
+  case ARGP_KEY_SUCCESS:
+    check_run(&line->day.book.run, state);
+    check_outputs(line, state);
+    return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
 }

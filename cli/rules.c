@@ -1,8 +1,6 @@
 /* Options of the book and of the engine that runs it. */
 #include "rules.h"
 
-#include "sim/sim.h"
-
 #include <string.h>
 
 enum {
@@ -12,10 +10,8 @@ enum {
   KEY_POLICY,
   KEY_DISPLACED,
   KEY_SELF_TRADE,
-  KEY_FROM,
   KEY_TO,
   KEY_ENGINE,
-  KEY_BOOKS,
   KEY_THREADS,
   KEY_DEVICE
 };
@@ -30,8 +26,7 @@ static const char *const self_trades[] = {"off",         "cancel-incoming", "can
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "The book:", 2},
-    {"levels", KEY_LEVELS, "L", 0,
-     "price levels to compare and to write; default: the depth of the input", 2},
+    {"levels", KEY_LEVELS, "L", 0, "price levels of a row; default: the depth of the input", 2},
     {"capacity", KEY_CAPACITY, "N", 0,
      "room for N orders on each side; default auto: the kernels' smallest that never fills, and no "
      "limit for the reference. Kernels take 32, 64, 128, .. up to 8192",
@@ -46,12 +41,10 @@ static const struct argp_option options[] = {
      "between orders of one owner: off (default), cancel-incoming, cancel-resting, cancel-both or "
      "decrement-both",
      2},
-    {"from", KEY_FROM, "TIME", 0,
-     "write rows and trades from this time on: 10:15, 10:15:30.5 or seconds after midnight", 2},
-    {"to", KEY_TO, "TIME", 0, "end the replay before this time", 2},
+    {"to", KEY_TO, "TIME", 0, "end before this time: 10:15, 10:15:30.5 or seconds after midnight",
+     2},
     {NULL, 0, NULL, 0, "The engine:", 3},
     {"engine", KEY_ENGINE, "ENGINE", 0, "kernel (compiled, the default) or reference (plain C)", 3},
-    {"books", KEY_BOOKS, "B", 0, "equal copies of the book to run; several need kernels", 3},
     {"threads", KEY_THREADS, "T", 0, "threads to run books on; default: all cores", 3},
     {"device", KEY_DEVICE, "NAME", 0,
      "where kernels run: cpu (default), cuda, cuda:1, .., or auto: a GPU if there is one", 3},
@@ -66,6 +59,11 @@ int cli_fail_engine(const wb_error *error) {
     (void)fputs(
         "warpbook: --device cpu needs no GPU; --engine reference compiles nothing, but is slower\n",
         stderr);
+    if (strstr(error->text, "orders a side") != NULL) {
+      (void)fputs("warpbook: where LLVM is, `warpbook kernels build --capacity N -o FOLDER' makes "
+                  "kernels; set WB_KERNELS to the folder here\n",
+                  stderr);
+    }
   }
   return status;
 }
@@ -100,12 +98,6 @@ cli_run cli_run_default(void) {
   return line;
 }
 
-static void check_window(const wb_replay_options *run, const struct argp_state *state) {
-  if (run->to_ns != 0 && run->to_ns <= run->from_ns) {
-    argp_error(state, "--to: expected a time after --from");
-  }
-}
-
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
   cli_run *line = state->input;
   wb_replay_options *run = &line->run;
@@ -113,7 +105,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   case KEY_LEVELS:
     run->levels = (int32_t)cli_integer(state, "levels", argument, 1, CLI_MOST_LEVELS);
     return 0;
-  case KEY_FROM: run->from_ns = cli_time(state, "from", argument); return 0;
   case KEY_TO:
     run->to_ns = cli_time(state, "to", argument);
     if (run->to_ns == 0) {
@@ -124,14 +115,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     line->run.engine = (wb_engine)cli_choice(state, "engine", argument, engines);
     line->engine_chosen = true;
     return 0;
-  case KEY_BOOKS:
-    run->books = (int32_t)cli_integer(state, "books", argument, 1, WB_SIM_BOOKS_MAX);
-    return 0;
   case KEY_THREADS:
     run->threads = (int32_t)cli_integer(state, "threads", argument, 1, 1024);
     return 0;
   case KEY_DEVICE: run->device = argument; return 0;
-  case ARGP_KEY_SUCCESS: check_window(run, state); return 0;
   default: return parse_rule(key, argument, state, &run->rules);
   }
 }

@@ -64,15 +64,35 @@ void cli_print_counts(FILE *stream, const wb_tape *tape, bool all) {
   }
 }
 
+/* A member of an archive has a long name, and the head of the summary has it in full: here what is
+ * behind the last folder. */
+static const char *short_text(const wb_tape *tape, const char *text) {
+  for (int32_t i = 0; i < tape->source_count; i++) {
+    const char *name = tape->sources[i].name;
+    size_t length = strlen(name);
+    if (strncmp(text, name, length) != 0 || text[length] != ' ' || strchr(name, ':') == NULL) {
+      continue;
+    }
+    while (length > 0 && name[length - 1] != '/' && name[length - 1] != ':') {
+      length--;
+    }
+    return text + length;
+  }
+  return text;
+}
+
 void cli_print_findings(FILE *stream, const wb_tape *tape, int64_t most) {
   static const char *const kinds[] = {"contradiction", "crossed", "left out"};
   for (int64_t i = 0; i < tape->finding_count && i < most; i++) {
     const wb_finding *finding = &tape->findings[i];
-    cli_line(stream, kinds[finding->kind], "%s", finding->text);
+    cli_line(stream, kinds[finding->kind], "%s", short_text(tape, finding->text));
   }
+  /* a tape keeps so many of each kind and counts them all */
+  int64_t all = tape->counts.contradictions + tape->counts.crossed_rows + tape->counts.bad_lines;
+  all = all > tape->finding_count ? all : tape->finding_count;
   if (tape->finding_count > most) {
-    cli_line(stream, "", "and %" PRId64 " more like these (`warpbook info --json' lists them)",
-             tape->finding_count - most);
+    cli_line(stream, "", "and %" PRId64 " more like these (`warpbook info --json' lists %s)",
+             all - most, all > tape->finding_count ? "the first 1000 of a kind" : "them");
   }
 }
 
@@ -91,7 +111,7 @@ static void print_proof(FILE *stream, const cli_replay_summary *summary) {
   const wb_replay_result *result = summary->result;
   const wb_tape *tape = summary->tape;
   if (result->books > 1) {
-    cli_line(stream, "books", "%" PRId64 " of %d end with the hashes of the one that was watched",
+    cli_line(stream, "books", "%" PRId64 " of %d books end equal, by both hashes",
              result->books_equal, result->books);
   }
   if (result->levels_checked == 0) {
@@ -148,11 +168,12 @@ static void print_reader(FILE *stream, const cli_replay_summary *summary) {
     cli_line(stream, "crossed rows", "%" PRId64 "%s", counts->crossed_rows, of);
   }
   if (counts->bad_lines > 0) {
-    cli_line(stream, "left out", "%" PRId64 " damaged lines%s", counts->bad_lines, of);
+    cli_line(stream, "left out", "%" PRId64 " damaged line%s%s", counts->bad_lines,
+             counts->bad_lines == 1 ? "" : "s", of);
   }
   if (counts->truncated_rows > 0) {
-    cli_line(stream, "left out", "%" PRId64 " rows that only one of the two files has%s",
-             counts->truncated_rows, of);
+    cli_line(stream, "left out", "%" PRId64 " row%s that only one of the two files has%s",
+             counts->truncated_rows, counts->truncated_rows == 1 ? "" : "s", of);
   }
   cli_print_findings(stream, tape, FINDINGS_SHOWN);
 }

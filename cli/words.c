@@ -75,7 +75,7 @@ static void print_note(FILE *stream, const wb_record *record) {
   const char *const *words = record->type == WB_RECORD_NOTE ? notes : states;
   (void)fprintf(stream, " %s", record->arg >= 0 && record->arg < 3 ? words[record->arg] : "?");
   if (record->type == WB_RECORD_NOTE) {
-    (void)fprintf(stream, " of %d shares", record->qty);
+    (void)fprintf(stream, " of %d share%s", record->qty, record->qty == 1 ? "" : "s");
   }
 }
 
@@ -89,7 +89,7 @@ void cli_print_record(FILE *stream, const wb_tape *tape, int64_t index) {
     (void)fprintf(stream, " %s", cli_side_name(side));
     print_order(stream, tape, record);
     if (record->type != WB_RECORD_DELETE) {
-      (void)fprintf(stream, ": %d shares", record->qty);
+      (void)fprintf(stream, ": %d share%s", record->qty, record->qty == 1 ? "" : "s");
     }
     if (record->type == WB_RECORD_ADD || record->type == WB_RECORD_AMEND ||
         record->type == WB_RECORD_EXECUTE) {

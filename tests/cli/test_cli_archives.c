@@ -100,7 +100,8 @@ Test(archives, several_days_are_listed_and_picked) {
     cr_expect_eq(said.status, 0);
     cr_expect(strstr(said.out, "WARP_2024-01-03_34200000_57600000_message_5.csv") != NULL);
     run_free(&said);
-    EXPECT_REFUSED(RUN("replay", path), kinds[i].name, "2024-01-02", "2024-01-03");
+    EXPECT_REFUSED(RUN("replay", path), kinds[i].name, "2024-01-02", "2024-01-03",
+                   "\nwarpbook: --member=NAME chooses");
     EXPECT_REFUSED(RUN("replay", path, "--member", "2024-01-04"), "2024-01-04");
     char *hash = hash_of(RUN("replay", path, "--member", "2024-01-03", "--json"));
     cr_expect_str_eq(hash, expected);
@@ -111,6 +112,19 @@ Test(archives, several_days_are_listed_and_picked) {
     free(path);
   }
   free(expected);
+  scratch_free(scratch);
+}
+
+/* The head of a summary has the path and the member; what comes behind names the member. */
+Test(archives, findings_name_the_member_alone) {
+  char *scratch = scratch_make();
+  char *path = format("%s/%s", scratch, kinds[0].name);
+  pack(path, kinds[0].code, one_day);
+  run_result said = RUN("replay", path, "--messages-only");
+  cr_expect(strstr(said.out, "\ncrossed          WARP_") != NULL, "%s", said.out);
+  cr_expect(strstr(said.out, path) != NULL, "%s", said.out);
+  run_free(&said);
+  free(path);
   scratch_free(scratch);
 }
 

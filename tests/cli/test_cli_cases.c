@@ -225,7 +225,8 @@ Test(cases, unequal_files_are_refused_or_truncated) {
     return;
   }
   char *messages = find_in(folder, "_message_");
-  EXPECT_REFUSED(RUN("replay", messages), "5", "3", "_message_1.csv", "_orderbook_1.csv");
+  EXPECT_REFUSED(RUN("replay", messages), "5", "3", "_message_1.csv", "_orderbook_1.csv",
+                 "\nwarpbook: --truncate takes");
   json_t *replay = expect_json(RUN("replay", messages, "--truncate", "--json"), 0);
   check_clean(replay, 3);
   cr_expect_eq(number(replay, "truncated_rows"), 2);

@@ -180,7 +180,7 @@ Test(days, messages_without_their_book_prove_nothing) {
     return;
   }
   char *messages = find_in(folder, "_message_");
-  EXPECT_REFUSED(RUN("replay", messages), "orderbook");
+  EXPECT_REFUSED(RUN("replay", messages), "orderbook", "\nwarpbook: --messages-only");
   json_t *replay = expect_json(RUN("replay", messages, "--messages-only", "--json"), 0);
   cr_expect_eq(number(replay, "rows"), 3000);
   cr_expect_eq(number(replay, "rows_checked"), 0);

@@ -54,7 +54,9 @@ Test(usage, arguments_of_commands) {
                  "2147483647");
   EXPECT_REFUSED(RUN("replay", sample, "--threads", "0"), "--threads", "\"0\"");
   EXPECT_REFUSED(RUN("replay", sample, "--device", "abacus"), "abacus", "cpu");
-  EXPECT_REFUSED(RUN("replay", sample, "--engine", "reference", "--books", "2"), "reference", "2");
+  EXPECT_REFUSED(RUN("replay", sample, "--engine", "reference", "--books", "2"), "reference", "2",
+                 "--engine kernel");
+  EXPECT_REFUSED(RUN("compare", sample, "--books", "2"), "--books", "warpbook replay --books");
   EXPECT_REFUSED(RUN("replay", sample, "--tick", "0"), "--tick");
   EXPECT_REFUSED(RUN("replay", sample, "--tick", "1073741825"), "--tick", "1073741824");
   EXPECT_REFUSED(RUN("replay", ""), "INPUT", "\"\"");
@@ -297,6 +299,9 @@ Test(usage, every_book_of_many_is_checked_by_its_hashes) {
   cr_expect_eq(number(many, "books"), 70);
   cr_expect_eq(number(many, "threads"), 3);
   cr_expect_eq(number(many, "books_equal"), 70);
+  run_result said = RUN("replay", sample, "--books", "7");
+  cr_expect(strstr(said.out, "7 of 7 books end equal") != NULL, "%s", said.out);
+  run_free(&said);
   cr_expect_eq(number(many, "rows_equal"), 4000);
   cr_expect_str_eq(text(many, "state_hash"), text(one, "state_hash"));
   cr_expect_str_eq(text(many, "book_hash"), text(one, "book_hash"));
@@ -328,7 +333,9 @@ Test(usage, devices_are_listed) {
 
 Test(usage, without_a_compiler_the_engine_that_needs_none_is_named) {
   cr_assert_eq(setenv("WB_LLVM_MODULE", "/nowhere/at-all.so", 1), 0);
-  EXPECT_REFUSED(RUN("replay", sample), "/nowhere/at-all.so", "--engine reference");
+  EXPECT_REFUSED(RUN("replay", sample), "/nowhere/at-all.so", "--engine reference",
+                 "books of 64 orders a side", "warpbook kernels build --capacity");
+  EXPECT_REFUSED(RUN("compare", sample), "books of 64 orders a side");
   run_result result = RUN("replay", sample, "--engine", "reference");
   cr_expect_eq(result.status, 0);
   run_free(&result);
@@ -361,7 +368,14 @@ Test(usage, compare_says_what_was_equal) {
   cr_expect(strstr(result.out, "all 4000 rows equal at 5 levels: source = kernel = reference") !=
             NULL);
   run_free(&result);
+  result = RUN("compare", "--help");
+  cr_expect(strstr(result.out, "--from") == NULL && strstr(result.out, "--books") == NULL);
+  cr_expect(strstr(result.out, "--to") != NULL);
+  run_free(&result);
   json_t *json = expect_json(RUN("compare", sample, "--json", "--levels", "2"), 0);
+  json_t *books = json_pack("[s,s,s]", "source", "kernel", "reference");
+  cr_expect(json_equal(json_object_get(json, "books"), books));
+  json_decref(books);
   cr_expect(json_is_true(json_object_get(json, "equal")));
   cr_expect_eq(number(json, "levels"), 2);
   json_decref(json);
@@ -375,6 +389,7 @@ Test(usage, compare_says_what_was_equal) {
                                       "source",
                                       "reference",
                                       "  <\n"};
+  cr_expect(strstr(result.out, " \n") == NULL, "no line ends in blanks: %s", result.out);
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     cr_expect(strstr(result.out, words[i]) != NULL, "expected \"%s\" in \"%s\"", words[i],
               result.out);
