@@ -30,7 +30,7 @@ static const struct argp parser = {
 static void print_device(const wb_device_info *info) {
   cli_print_format(stdout, "%-8s %s", info->name, info->description);
   if (info->threads > 0) {
-    (void)printf(", %d threads", info->threads);
+    (void)printf(", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
   }
   (void)putchar('\n');
 }

@@ -1,6 +1,7 @@
 /* warpbook env: what environments there are, and running one with a built-in policy. */
 #include "agents.h"
 #include "common.h"
+#include "input.h"
 #include "text.h"
 
 #include "base/hash.h"
@@ -514,6 +515,10 @@ static int fail_run(const arguments *line, const wb_error *error) {
   if (strstr(error->text, "short_windows") != NULL) {
     (void)fputs("warpbook: the options for these are --episode-messages and --short-windows\n",
                 stderr);
+  }
+  const char *hint = cli_input_hint(&(wb_read_options){0}, error);
+  if (hint != NULL) {
+    (void)fprintf(stderr, "warpbook: `warpbook convert' makes a store to run on: %s\n", hint);
   }
   if (error->status == WB_ERROR_UNAVAILABLE && strstr(error->text, "orders a side") != NULL) {
     cli_print_format(stderr,

@@ -135,8 +135,7 @@ static wb_status check_read(const cli_input *input, const wb_tape *tape, wb_erro
   return WB_OK;
 }
 
-/* The library speaks of what it was asked; here that is an option, and its name follows. */
-static int fail_read(const wb_read_options *read, const wb_error *error) {
+const char *cli_input_hint(const wb_read_options *read, const wb_error *error) {
   static const struct {
     const char *words, *hint;
   } hints[] = {
@@ -144,19 +143,23 @@ static int fail_read(const wb_read_options *read, const wb_error *error) {
       {"ask for messages only", "--messages-only replays without an orderbook file"},
       {"chooses one of its", "--member=NAME chooses a day"},
       {"columns: expected 6 or 7", NULL}, /* another kind of file */
-      {" line ", "--skip-bad leaves damaged lines out and lists them"},
   };
-  int status = cli_fail(error);
-  bool asked = read->strict || read->skip_bad;
   for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
-    bool of_line = i + 1 == sizeof hints / sizeof hints[0];
-    if (strstr(error->text, hints[i].words) == NULL) {
-      continue;
+    if (strstr(error->text, hints[i].words) != NULL) {
+      return hints[i].hint;
     }
-    if (hints[i].hint != NULL && !(of_line && (asked || error->status != WB_ERROR_FORMAT))) {
-      (void)fprintf(stderr, "warpbook: %s\n", hints[i].hint);
-    }
-    break;
+  }
+  bool damaged = error->status == WB_ERROR_FORMAT && strstr(error->text, " line ") != NULL;
+  return damaged && !read->strict && !read->skip_bad
+             ? "--skip-bad leaves damaged lines out and lists them"
+             : NULL;
+}
+
+static int fail_read(const wb_read_options *read, const wb_error *error) {
+  const char *hint = cli_input_hint(read, error);
+  int status = cli_fail(error);
+  if (hint != NULL) {
+    (void)fprintf(stderr, "warpbook: %s\n", hint);
   }
   return status;
 }

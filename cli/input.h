@@ -21,6 +21,10 @@ error_t cli_input_argument(int key, char *argument, struct argp_state *state, cl
 error_t cli_input_and_output(int key, char *argument, struct argp_state *state, cli_input *input,
                              const char **output, const char *what);
 
+/* The library speaks of what it was asked; here that is an option: the one that helps against `error`,
+ * and how; NULL if none does. */
+const char *cli_input_hint(const wb_read_options *read, const wb_error *error);
+
 /* Reads the tape and prints what is wrong: CLI_OK or CLI_ERROR. The tape is the caller's. */
 int cli_input_read(cli_input *input, wb_tape **tape);
 

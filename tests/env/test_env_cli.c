@@ -121,6 +121,19 @@ Test(cli, parameters_and_policies_are_used) {
   json_decref(o);
 }
 
+Test(cli, a_day_with_a_damaged_line_goes_by_way_of_a_store) {
+  char *folder = scratch_make();
+  char *path = format("%s/X_2024-01-02_34200000_57600000_message_1.csv", folder);
+  char *rows = format("%s/X_2024-01-02_34200000_57600000_orderbook_1.csv", folder);
+  write_file(path, "34200.1,1,1,100,499900,1\n34200.2,1,2,x,500000,-1\n");
+  write_file(rows, "9999999999,0,499900,100\n500000,5,499900,100\n");
+  EXPECT_REFUSED(RUN("env", "run", "execution", "--data", path), "line 2", "warpbook convert",
+                 "--skip-bad");
+  free(path);
+  free(rows);
+  scratch_free(folder);
+}
+
 Test(cli, what_cannot_be_run_is_refused) {
   EXPECT_REFUSED(RUN("env"), "list");
   EXPECT_REFUSED(RUN("env", "dance"), "run TASK, got \"dance\"\n");
