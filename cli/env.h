@@ -25,7 +25,7 @@ typedef struct env_arguments {
 
 /* Each returns the exit status. */
 int env_list(void);
-int env_describe(const char *task, int32_t levels);
+int env_describe(const char *name, int32_t levels);
 int env_run(env_arguments *line);
 
 #endif
