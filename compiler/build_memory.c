@@ -147,7 +147,7 @@ static void write_access(wb_builder *b, wb_site site, wb_opcode code, wb_array a
   op.flags = in ? WB_FLAG_IN : 0;
   op.operands[0] = wb_typed(b, site, index, index_type, index_shape, text).id;
   op.operands[1] = wb_typed(b, site, value, type, shape, text).id;
-  if (code == WB_OP_STORE_ROW_IF) {
+  if (code == WB_OP_STORE_ROW_IF || code == WB_OP_STORE_LANES) {
     op.operands[2] = wb_typed(b, site, mask, WB_TYPE_BOOL, WB_SHAPE_LANES, text).id;
   }
   wb_emit(b, site, op);
@@ -174,6 +174,11 @@ void wb_build_store_row(wb_builder *b, wb_site site, wb_array a, wb_operand row,
                         wb_operand mask, bool in) {
   wb_opcode code = mask.kind == WB_OPERAND_NONE ? WB_OP_STORE_ROW : WB_OP_STORE_ROW_IF;
   write_access(b, site, code, a, row, value, mask, in);
+}
+
+void wb_build_store_lanes(wb_builder *b, wb_site site, wb_array a, wb_operand index,
+                          wb_operand value, wb_operand mask, bool in) {
+  write_access(b, site, WB_OP_STORE_LANES, a, index, value, mask, in);
 }
 
 void wb_build_scatter(wb_builder *b, wb_site site, wb_array a, wb_operand index, wb_operand value,

@@ -197,6 +197,9 @@ WB_API wb_val wb_build_load_row(wb_builder *b, wb_site site, wb_array a, wb_oper
 /* mask: lanes of bool, or wb_operand_none() for all lanes. */
 WB_API void wb_build_store_row(wb_builder *b, wb_site site, wb_array a, wb_operand row,
                                wb_operand value, wb_operand mask, bool in);
+/* Lane l to element index + l, where the mask holds; only those elements are promised. */
+WB_API void wb_build_store_lanes(wb_builder *b, wb_site site, wb_array a, wb_operand index,
+                                 wb_operand value, wb_operand mask, bool in);
 WB_API wb_val wb_build_gather(wb_builder *b, wb_site site, wb_array a, wb_operand index, bool in);
 WB_API void wb_build_scatter(wb_builder *b, wb_site site, wb_array a, wb_operand index,
                              wb_operand value, bool in);

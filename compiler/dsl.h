@@ -168,6 +168,11 @@ typedef wb_label label;
   wb_build_store_row(WB_BUILDER, WB_HERE, a, WB_OPERAND(r), WB_OPERAND(v), WB_OPERAND(m), false)
 #define store_row_if_in(a, r, v, m) \
   wb_build_store_row(WB_BUILDER, WB_HERE, a, WB_OPERAND(r), WB_OPERAND(v), WB_OPERAND(m), true)
+/* neighbours: lane l to element i + l, only the lanes where m holds */
+#define store_lanes_if(a, i, v, m) \
+  wb_build_store_lanes(WB_BUILDER, WB_HERE, a, WB_OPERAND(i), WB_OPERAND(v), WB_OPERAND(m), false)
+#define store_lanes_if_in(a, i, v, m) \
+  wb_build_store_lanes(WB_BUILDER, WB_HERE, a, WB_OPERAND(i), WB_OPERAND(v), WB_OPERAND(m), true)
 #define gather(a, i)    wb_build_gather(WB_BUILDER, WB_HERE, a, WB_OPERAND(i), false)
 #define gather_in(a, i) wb_build_gather(WB_BUILDER, WB_HERE, a, WB_OPERAND(i), true)
 #define scatter(a, i, v) \

@@ -257,6 +257,7 @@ void wb_op_evaluate(const wb_op *op, wb_type type, wb_shape shape, int32_t width
   case WB_OP_STORE:
   case WB_OP_STORE_ROW:
   case WB_OP_STORE_ROW_IF:
+  case WB_OP_STORE_LANES:
   case WB_OP_SCATTER:
   case WB_OP_VAR:
   case WB_OP_GET:

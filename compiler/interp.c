@@ -125,6 +125,26 @@ static wb_status broken(const run *r, int32_t id, const char *name, int64_t inde
                  id, r->book, name, lo, hi, index);
 }
 
+/* lane l to element index + l; an index from which no lane gets into the object is not added to */
+static wb_status store_lanes(run *r, int32_t id, const int64_t *const x[WB_OPERANDS_MAX],
+                             wb_error *error) {
+  const wb_op *op = &r->program->ops[id];
+  const wb_object *object = &r->program->objects[op->aux];
+  const place *at = &r->places[op->aux];
+  const int64_t index = x[0][0], width = r->program->width;
+  for (int64_t l = 0; l < width; l++) {
+    if (!x[2][l]) continue;
+    bool in = index > -width && index < at->length && index + l >= 0 && index + l < at->length;
+    if (in) {
+      write_element(at, index + l, x[1][l]);
+    } else if ((op->flags & (WB_FLAG_IN | WB_FLAG_PROVEN)) != 0) {
+      int64_t element = (int64_t)((uint64_t)index + (uint64_t)l);
+      return broken(r, id, object->name, element, 0, at->length - 1, error);
+    }
+  }
+  return WB_OK;
+}
+
 /* loads and stores; a row counts as one index into length / width rows */
 static wb_status access_memory(run *r, int32_t id, const int64_t *const x[WB_OPERANDS_MAX],
                                int64_t *result, wb_error *error) {
@@ -242,6 +262,7 @@ static wb_status step(run *r, int32_t *next, wb_error *error) {
   case WB_OP_KNOWN: WB_TRY(check_known(r, id, x, error)); break;
   default: break;
   }
+  if (op->code == WB_OP_STORE_LANES) return store_lanes(r, id, x, error);
   if (wb_op_accesses(op)) return access_memory(r, id, x, value, error);
   const wb_op *first = info->operands > 0 ? &r->program->ops[op->operands[0]] : op;
   wb_op_evaluate(op, (wb_type)first->type, (wb_shape)first->shape, r->program->width, x, value);

@@ -30,8 +30,10 @@
  *  memory      an index outside 0..length-1 makes a load yield the object's fill value and a store do
  *              nothing. Rows are all or nothing: row r is in range if 0 <= r and the whole row lies
  *              inside the object. gather and scatter check lane by lane; where lanes of one scatter
- *              name the same element, the highest lane's value stays. u8 and u16 load zero-extended,
- *              i8 and i16 sign-extended, all as i32; a store keeps the low bits.
+ *              name the same element, the highest lane's value stays. store_lanes puts lane l to
+ *              element index + l, a sum that does not wrap, and checks lane by lane; a lane whose mask
+ *              is false has no element. u8 and u16 load zero-extended, i8 and i16 sign-extended, all
+ *              as i32; a store keeps the low bits.
  *  promises    an access marked "in" is promised to be in range and `known` is promised to hold. The
  *              interpreter stops at one that is broken. Compiled code with checks on records the first
  *              one and goes on as if it had not been promised (the access is out of range, `known`
@@ -44,7 +46,7 @@
 
 #include <stdint.h>
 
-enum { WB_OPS_VERSION = 1 };
+enum { WB_OPS_VERSION = 2 };
 
 /* What a value is made of. Booleans are 0 or 1. */
 #define WB_TYPES(X) \
@@ -93,6 +95,7 @@ enum { WB_OPS_VERSION = 1 };
   X(INDEX_VALUE, "a scalar i32 or i64 index, then a scalar of the object's type")         \
   X(ROW_VALUE, "a scalar i32 or i64 row, then lanes of the object's type")                \
   X(ROW_VALUE_MASK, "a scalar i32 or i64 row, lanes of the object's type, lanes of bool") \
+  X(LANES_MASK, "a scalar i32 or i64 index, lanes of the object's type, lanes of bool")   \
   X(LANE_INDEX, "lanes of i32 or i64 indices")                                            \
   X(LANE_INDEX_VALUE, "lanes of i32 or i64 indices, then lanes of the object's type")     \
   X(GET, "a variable")                                                                    \
@@ -198,6 +201,7 @@ enum { WB_OPS_VERSION = 1 };
   X(STORE, "store", 2, INDEX_VALUE, NONE, EFFECT)                    \
   X(STORE_ROW, "store_row", 2, ROW_VALUE, NONE, EFFECT)              \
   X(STORE_ROW_IF, "store_row_if", 3, ROW_VALUE_MASK, NONE, EFFECT)   \
+  X(STORE_LANES, "store_lanes", 3, LANES_MASK, NONE, EFFECT)         \
   X(SCATTER, "scatter", 2, LANE_INDEX_VALUE, NONE, EFFECT)           \
   /* variables: var's value is its first one and its id names it */  \
   X(VAR, "var", 1, ANY, SAME, EFFECT)                                \

@@ -248,6 +248,7 @@ static bool proven(const wb_program *program, const wb_op *op, const interval *r
   bool row =
       op->code == WB_OP_LOAD_ROW || op->code == WB_OP_STORE_ROW || op->code == WB_OP_STORE_ROW_IF;
   int64_t count = row ? object->length / program->width : object->length;
+  if (op->code == WB_OP_STORE_LANES) count -= program->width - 1; /* places of lane 0 */
   interval index = ranges[op->operands[0]];
   return !empty(index) && index.lo >= 0 && index.hi < count;
 }

@@ -88,6 +88,7 @@ static bool accepts(const wb_program *program, const wb_op *op, const shaped *t,
   case WB_OPERANDS_INDEX_VALUE: return is_index(t[0]) && is(t[1], object, WB_SHAPE_SCALAR);
   case WB_OPERANDS_ROW_VALUE: return is_index(t[0]) && is(t[1], object, WB_SHAPE_LANES);
   case WB_OPERANDS_ROW_VALUE_MASK:
+  case WB_OPERANDS_LANES_MASK:
     return is_index(t[0]) && is(t[1], object, WB_SHAPE_LANES) &&
            is(t[2], WB_TYPE_BOOL, WB_SHAPE_LANES);
   case WB_OPERANDS_LANE_INDEX: return is_lanes(t[0]) && is_int(t[0]);
@@ -134,6 +135,7 @@ bool wb_op_accesses(const wb_op *op) {
   case WB_OP_STORE:
   case WB_OP_STORE_ROW:
   case WB_OP_STORE_ROW_IF:
+  case WB_OP_STORE_LANES:
   case WB_OP_SCATTER: return true;
   default: return false;
   }

@@ -159,6 +159,7 @@ static LLVMValueRef lower(emit *e, const wb_op *op) {
   case WB_OP_STORE: return emit_store(e, op), NULL;
   case WB_OP_STORE_ROW:
   case WB_OP_STORE_ROW_IF: return emit_store_row(e, op), NULL;
+  case WB_OP_STORE_LANES: return emit_store_lanes(e, op), NULL;
   case WB_OP_SCATTER: return emit_scatter(e, op), NULL;
 
   case WB_OP_VAR: return emit_var(e, op), NULL;

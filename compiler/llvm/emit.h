@@ -56,6 +56,8 @@ typedef struct emit_gang {
   /* memory: elements as they lie there; `mask` may be NULL; in_range has been dealt with */
   LLVMValueRef (*load_row)(emit *e, const emit_place *place, LLVMTypeRef element);
   void (*store_row)(emit *e, const emit_place *place, LLVMValueRef value, LLVMValueRef mask);
+  /* lane l behind lane 0, whose address `place` has; `mask` tells which lanes store */
+  void (*store_lanes)(emit *e, const emit_place *place, LLVMValueRef value, LLVMValueRef mask);
   /* `pointers` are lanes of addresses; where `mask` is false nothing is touched and `fill` given */
   LLVMValueRef (*gather)(emit *e, const emit_place *place, LLVMValueRef pointers, LLVMValueRef mask,
                          LLVMValueRef fill);
@@ -185,6 +187,7 @@ LLVMValueRef emit_load_row(emit *e, const wb_op *op);
 LLVMValueRef emit_gather(emit *e, const wb_op *op);
 void emit_store(emit *e, const wb_op *op);
 void emit_store_row(emit *e, const wb_op *op);
+void emit_store_lanes(emit *e, const wb_op *op);
 void emit_scatter(emit *e, const wb_op *op);
 /* Marks a memory access as one of the object's alias class; `alignment` 0 leaves it alone. */
 void emit_mark(emit *e, LLVMValueRef access, const emit_place *place, uint32_t alignment);

@@ -119,6 +119,7 @@ void emit_note_used(emit *e) {
     case WB_OP_STORE:
     case WB_OP_STORE_ROW:
     case WB_OP_STORE_ROW_IF:
+    case WB_OP_STORE_LANES:
     case WB_OP_SCATTER: e->objects[e->program->ops[id].aux].used = true; break;
     default: break;
     }
@@ -183,15 +184,20 @@ static void report(emit *e, LLVMValueRef broken, LLVMValueRef index) {
   emit_end_guard(e, after);
 }
 
-/* Reports unless `holds`, of a scalar, or of lanes, of which the first one that breaks it counts. */
-static void demand(emit *e, const wb_op *op, LLVMValueRef holds, LLVMValueRef index) {
-  if (e->program->ops[op->operands[0]].shape == WB_SHAPE_SCALAR) {
-    report(e, LLVMBuildNot(e->builder, holds, ""), index);
-    return;
-  }
-  LLVMValueRef breaks = LLVMBuildNot(e->builder, holds, "");
+/* Reports the first lane that breaks it. */
+static void demand_lanes(emit *e, LLVMValueRef breaks, LLVMValueRef index) {
   LLVMValueRef lane = emit_count_bits(e, WB_OP_CTZ, e->gang->ballot(e, breaks));
   report(e, e->gang->any(e, breaks), e->gang->extract(e, index, lane));
+}
+
+/* Reports unless `holds`, of a scalar or of lanes. */
+static void demand(emit *e, const wb_op *op, LLVMValueRef holds, LLVMValueRef index) {
+  LLVMValueRef breaks = LLVMBuildNot(e->builder, holds, "");
+  if (e->program->ops[op->operands[0]].shape == WB_SHAPE_SCALAR) {
+    report(e, breaks, index);
+  } else {
+    demand_lanes(e, breaks, index);
+  }
 }
 
 LLVMValueRef emit_known(emit *e, const wb_op *op) {
@@ -398,6 +404,13 @@ void emit_store_row(emit *e, const wb_op *op) {
 
 /* ---- gather and scatter ---- */
 
+/* A buffer is aligned as its caller's elements are, whatever a view makes of them. */
+static uint32_t element_alignment(const emit *e, const wb_object *object) {
+  uint32_t bytes = element_bytes[object->element];
+  uint32_t own = element_bytes[e->program->objects[object->base].element];
+  return object->kind == WB_OBJECT_BUFFER && own < bytes ? own : bytes;
+}
+
 static emit_place places_of(emit *e, const wb_op *op) {
   const wb_object *object = &e->program->objects[op->aux];
   LLVMValueRef index = emit_operand(e, op, 0);
@@ -410,9 +423,7 @@ static emit_place places_of(emit *e, const wb_op *op) {
   const emit_object *lies = &e->objects[op->aux];
   LLVMValueRef at = widen_index(e, index);
   place.pointer = address(e, lies, emit_element_type(e, object), lies->base, at, false);
-  uint32_t bytes = element_bytes[object->element];
-  uint32_t own = element_bytes[e->program->objects[object->base].element];
-  place.alignment = object->kind == WB_OBJECT_BUFFER && own < bytes ? own : bytes;
+  place.alignment = element_alignment(e, object);
   return place;
 }
 
@@ -433,4 +444,38 @@ void emit_scatter(emit *e, const wb_op *op) {
   emit_place place = places_of(e, op);
   LLVMValueRef value = shrink(e, place.object, emit_operand(e, op, 1));
   e->gang->scatter(e, &place, place.pointer, place.in_range, value);
+}
+
+/* ---- neighbours ---- */
+
+/* The lanes of `mask` whose element exists. The sum of index and lane may wrap: what it gives then is
+ * negative or more than any object has, as the true sum is. */
+static LLVMValueRef lanes_in_range(emit *e, const wb_op *op, LLVMValueRef index,
+                                   LLVMValueRef mask) {
+  LLVMValueRef lane = e->gang->lane_id(e);
+  LLVMTypeRef wide = emit_like(e, LLVMTypeOf(lane), e->types[WB_TYPE_I64]);
+  lane = LLVMBuildZExt(e->builder, lane, wide, "");
+  LLVMValueRef element = LLVMBuildAdd(e->builder, e->gang->splat(e, index), lane, "");
+  LLVMValueRef holds = in_range(e, op, element, false);
+  if (op->flags & WB_FLAG_IN) {
+    LLVMValueRef out = LLVMBuildNot(e->builder, holds, "");
+    demand_lanes(e, LLVMBuildAnd(e->builder, mask, out, ""), element);
+  }
+  return LLVMBuildAnd(e->builder, mask, holds, "");
+}
+
+/* Lanes that do not store may lie before the object, so an index is extended with its sign. */
+void emit_store_lanes(emit *e, const wb_op *op) {
+  const wb_object *object = &e->program->objects[op->aux];
+  const emit_object *lies = &e->objects[op->aux];
+  LLVMValueRef index = emit_operand(e, op, 0), mask = emit_operand(e, op, 2);
+  LLVMValueRef value = shrink(e, object, emit_operand(e, op, 1));
+  if (emit_bits(LLVMTypeOf(index)) == 32) {
+    index = LLVMBuildSExt(e->builder, index, e->types[WB_TYPE_I64], "");
+  }
+  if (wb_op_needs_check(op, e->check)) mask = lanes_in_range(e, op, index, mask);
+  emit_place place = {.object = object, .pattern = EMIT_LANES};
+  place.pointer = address(e, lies, emit_element_type(e, object), lies->base, index, false);
+  place.alignment = element_alignment(e, object);
+  e->gang->store_lanes(e, &place, value, mask);
 }

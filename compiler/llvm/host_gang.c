@@ -179,15 +179,19 @@ static LLVMValueRef load_row(emit *e, const emit_place *place, LLVMTypeRef eleme
   return row;
 }
 
+/* Lanes outside of the mask may have no memory. */
+static void store_lanes(emit *e, const emit_place *place, LLVMValueRef value, LLVMValueRef mask) {
+  LLVMValueRef both[] = {value, place->pointer};
+  LLVMValueRef store = masked(e, "llvm.masked.store", both, both, 2, place->alignment, mask, NULL);
+  emit_mark(e, store, place, 0);
+}
+
 /* A gang's own row is read, blended and written whole: a store under a mask is slow on some machines
  * and stops the next load of the row from being served by the store buffer. A buffer that is shared
  * may be written by several threads, so other lanes must not be touched there. */
 static void store_row(emit *e, const emit_place *place, LLVMValueRef value, LLVMValueRef mask) {
   if (mask != NULL && place->object->shared) {
-    LLVMValueRef both[] = {value, place->pointer};
-    LLVMValueRef store =
-        masked(e, "llvm.masked.store", both, both, 2, place->alignment, mask, NULL);
-    emit_mark(e, store, place, 0);
+    store_lanes(e, place, value, mask);
     return;
   }
   if (mask != NULL) {
@@ -288,6 +292,7 @@ const emit_gang emit_host_gang = {
     .shuffle = shuffle,
     .load_row = load_row,
     .store_row = store_row,
+    .store_lanes = store_lanes,
     .gather = gather,
     .scatter = scatter,
     .note_fault = note_fault,

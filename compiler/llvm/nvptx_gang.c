@@ -351,6 +351,11 @@ static void store_row(emit *e, const emit_place *row, LLVMValueRef value, LLVMVa
   }
 }
 
+static void store_lanes(emit *e, const emit_place *place, LLVMValueRef value, LLVMValueRef mask) {
+  LLVMValueRef own = LLVMBuildGEP2(e->builder, LLVMTypeOf(value), place->pointer, &e->lane, 1, "");
+  emit_mark(e, store_if(e, own, value, mask), place, 0);
+}
+
 static LLVMValueRef gather(emit *e, const emit_place *place, LLVMValueRef pointers,
                            LLVMValueRef mask, LLVMValueRef fill) {
   LLVMValueRef call, value;
@@ -420,6 +425,7 @@ const emit_gang emit_nvptx_gang = {
     .shuffle = shuffle,
     .load_row = load_row,
     .store_row = store_row,
+    .store_lanes = store_lanes,
     .gather = gather,
     .scatter = scatter,
     .note_fault = note_fault,

@@ -84,6 +84,7 @@ static usage *usage_of(const wb_program *program) {
     case WB_OP_STORE:
     case WB_OP_STORE_ROW:
     case WB_OP_STORE_ROW_IF:
+    case WB_OP_STORE_LANES:
     case WB_OP_SCATTER: list[program->objects[op->aux].base].written = true; break;
     default: break;
     }

@@ -225,7 +225,7 @@ void progen_store(gen *g) {
   int32_t object = draw_object(g, true);
   wb_array a = g->objects[object];
   wb_type type = wb_element_type(g->elements[object]);
-  switch (progen_draw(g, 6)) {
+  switch (progen_draw(g, 7)) {
   case 0:
     wb_build_store(g->b, AT, a, of(draw_index(g, WB_SHAPE_SCALAR, 64)),
                    of(progen_pick(g, type, WB_SHAPE_SCALAR)), false);
@@ -243,7 +243,12 @@ void progen_store(gen *g) {
     wb_build_scatter(g->b, AT, a, of(draw_index(g, WB_SHAPE_LANES, 64)),
                      of(progen_pick(g, type, WB_SHAPE_LANES)), false);
     break;
-  case 4: {
+  case 4:
+    wb_build_store_lanes(g->b, AT, a, of(draw_index(g, WB_SHAPE_SCALAR, 64)),
+                         of(progen_pick(g, type, WB_SHAPE_LANES)),
+                         of(progen_pick(g, WB_TYPE_BOOL, WB_SHAPE_LANES)), false);
+    break;
+  case 5: {
     wb_val low = wb_build_op(g->b, AT, WB_OP_AND, of(progen_pick(g, WB_TYPE_I32, WB_SHAPE_SCALAR)),
                              wb_operand_signed(7), none);
     wb_build_store(g->b, AT, g->index_array, of(draw_index(g, WB_SHAPE_SCALAR, 8)), of(low), false);

@@ -334,6 +334,40 @@ Test(interp, a_store_out_of_range_is_dropped) {
   for (int i = 0; i < 64; i++) cr_expect_eq(slab.at.longs[i], 0);
 }
 
+static int64_t sum_of_words(void) {
+  int64_t sum = 0;
+  for (int i = 0; i < 64; i++) sum += slab.at.words[i];
+  return sum;
+}
+
+Test(interp, neighbours_go_where_their_index_and_mask_say) {
+  memset(&slab, 0, sizeof slab);
+  store_lanes_if(words, 5, add(lane_id(), 100), ge(lane_id(), 30));
+  store_lanes_if(words, 62, add(lane_id(), 200), ne(lane_id(), 0)); /* 63, then past the end */
+  store_lanes_if(words, -30, add(lane_id(), 300), truth(1));        /* 0 and 1 */
+  run();
+  cr_expect_eq(slab.at.words[35], 130);
+  cr_expect_eq(slab.at.words[36], 131);
+  cr_expect_eq(slab.at.words[63], 201);
+  cr_expect_eq(slab.at.words[0], 330);
+  cr_expect_eq(slab.at.words[1], 331);
+  cr_expect_eq(sum_of_words(), 130 + 131 + 201 + 330 + 331);
+  for (int i = 0; i < 64; i++) cr_expect_eq(slab.at.longs[i], 0);
+}
+
+Test(interp, neighbours_do_not_wrap_into_range) {
+  memset(&slab, 0, sizeof slab);
+  store_lanes_if(words, INT32_MAX, 1, truth(1));
+  store_lanes_if(words, INT32_MIN, 2, truth(1));
+  store_lanes_if(words, i64(INT64_MAX), 3, truth(1));
+  store_lanes_if(words, i64(INT64_MIN), 4, truth(1));
+  store_lanes_if(words, i64(INT64_C(0xffffffff)), 5, truth(1));
+  store_lanes_if(words, -32, 6, truth(1));
+  store_lanes_if(words, 64, 7, truth(1));
+  run();
+  cr_expect_eq(sum_of_words(), 0);
+}
+
 Test(interp, the_highest_of_colliding_lanes_stays) {
   scatter(words, bit_and(lane_id(), 3), lane_id());
   run();

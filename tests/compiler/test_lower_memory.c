@@ -1,4 +1,4 @@
-/* Loads, stores, rows, gathers and scatters as machine code against the interpreter: every element
+/* Loads, stores, rows, neighbours, gathers and scatters as machine code against the interpreter: every element
  * type, arrays, buffers and views, indices at and beyond the edges, several books, promises. */
 #include "lowering.h"
 
@@ -57,8 +57,8 @@ static wb_element as_loaded(wb_element element) {
                                : WB_ELEMENT_I32;
 }
 
-/* Reads and writes one object at each index: elements, rows, masked rows, gathers, scatters. What is
- * read is written to `out`, each access to a place of its own. */
+/* Reads and writes one object at each index: elements, rows, masked rows, gathers, scatters,
+ * neighbours. What is read is written to `out`, each access to a place of its own. */
 static void access_all(wb_builder *b, array object, array out, wb_element element, array list,
                        bool wide) {
   FOR (n, 0, INDICES) {
@@ -76,6 +76,8 @@ static void access_all(wb_builder *b, array object, array out, wb_element elemen
     /* lanes 0 and 16 name one element, lanes 1 and 17 the next */
     val folded = bit_and(spread, 15);
     scatter(object, add(folded, index), as_element(b, element, mul(lane_id(), 0x00ff00ff)));
+    store_lanes_if(object, index, as_element(b, element, add(mul(n, 0x00010203), lane_id())),
+                   ne(urem(add(lane_id(), n), 5), 2));
   }
 }
 
@@ -261,6 +263,13 @@ static void promise_gather(wb_builder *b, array a, val at) {
 static void promise_scatter(wb_builder *b, array a, val at) {
   scatter_in(a, choose(eq(lane_id(), 31), at, lane_id()), 1);
 }
+static void promise_lane(wb_builder *b, array a, val at) {
+  store_lanes_if_in(a, at, lane_id(), eq(lane_id(), 0));
+}
+/* the first four lanes may lie before the array, the last ones behind it */
+static void promise_lanes(wb_builder *b, array a, val at) {
+  store_lanes_if_in(a, sub(i64(at), 4), 1, eq(sar(lane_id(), 2), 1));
+}
 static void promise_value(wb_builder *b, array a, val at) { store(a, 0, known(at, 0, 63)); }
 static void promise_values(wb_builder *b, array a, val at) {
   store_row(a, 0, known(choose(eq(lane_id(), 5), at, 1), 0, 63));
@@ -298,8 +307,9 @@ static wb_fault run_promise(promise body, int32_t broken, int32_t *op) {
 }
 
 Test(lower_memory, a_broken_promise_is_reported_with_op_book_and_index) {
-  static const promise all[] = {promise_load,    promise_store, promise_row,   promise_gather,
-                                promise_scatter, promise_value, promise_values};
+  static const promise all[] = {promise_load,   promise_store,   promise_row,
+                                promise_gather, promise_scatter, promise_lane,
+                                promise_lanes,  promise_value,   promise_values};
   static const int32_t broken[] = {64, -1, INT32_MIN, INT32_MAX};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     for (size_t k = 0; k < sizeof broken / sizeof *broken; k++) {

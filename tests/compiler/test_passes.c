@@ -73,6 +73,16 @@ Test(passes, constants_fold_and_move_to_the_front) {
                       "store_row @0[%1] %5\n");
 }
 
+Test(passes, neighbours_are_proven_if_all_lanes_are) {
+  val x = param_i32("x");
+  store_lanes_if(words, 0, 1, truth(1));
+  store_lanes_if(words, 32, 1, truth(1));
+  store_lanes_if(words, bit_and(x, 31), 1, truth(1));
+  store_lanes_if(words, 33, 1, truth(1)); /* the last lane's element would be 64 */
+  store_lanes_if(words, -1, 1, truth(1));
+  expect_proven(3, 5);
+}
+
 Test(passes, a_promise_that_is_obviously_broken_is_kept) {
   store(cell_array, 0, known(5, 0, 4));
   wb_program *program = finish();
