@@ -14,7 +14,9 @@ static LLVMValueRef equal(emit *e, LLVMValueRef a, uint64_t bits) {
 /* x / 0 = 0 and x % 0 = x; x / -1 = -x and x % -1 = 0 hold for the smallest number too. Where the
  * divisor is one of the two, the division that is executed is by 1, of 0 or -x; a remainder then is 0.
  * Keep: the quotient is no arm of a select on the same condition, for LLVM 19 takes the divisor of such
- * a one for b itself and then, of vectors, a zero in one lane for undefined behaviour in all. */
+ * a one for b itself and then, of vectors, a zero in one lane for undefined behaviour in all. Nor is
+ * the dividend one where the divisor is constant: of 0 by 1 in one lane LLVM 19 makes 1 << 31 there,
+ * without AVX2. */
 LLVMValueRef emit_divide(emit *e, wb_opcode code, LLVMValueRef a, LLVMValueRef b) {
   LLVMBuilderRef build = e->builder;
   bool is_signed = code == WB_OP_DIV || code == WB_OP_REM;
@@ -28,9 +30,11 @@ LLVMValueRef emit_divide(emit *e, wb_opcode code, LLVMValueRef a, LLVMValueRef b
   LLVMValueRef by = LLVMBuildSelect(build, special, emit_number(b, 1), b, "");
   LLVMValueRef nothing = emit_number(a, 0);
   if (code == WB_OP_DIV || code == WB_OP_UDIV) {
-    dividend = LLVMBuildSelect(build, zero, nothing, dividend, "");
-    return is_signed ? LLVMBuildSDiv(build, dividend, by, "")
-                     : LLVMBuildUDiv(build, dividend, by, "");
+    bool fixed = LLVMIsConstant(by);
+    if (!fixed) dividend = LLVMBuildSelect(build, zero, nothing, dividend, "");
+    LLVMValueRef quotient =
+        is_signed ? LLVMBuildSDiv(build, dividend, by, "") : LLVMBuildUDiv(build, dividend, by, "");
+    return fixed ? LLVMBuildSelect(build, zero, nothing, quotient, "") : quotient;
   }
   LLVMValueRef rest = is_signed ? LLVMBuildSRem(build, a, by, "") : LLVMBuildURem(build, a, by, "");
   return LLVMBuildOr(build, rest, LLVMBuildSelect(build, zero, a, nothing, ""), "");

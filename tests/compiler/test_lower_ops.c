@@ -360,3 +360,34 @@ Test(lower_ops, a_zero_in_one_lane_of_a_divisor) {
   test_memory_free(&m);
   wb_program_free(program);
 }
+
+/* The lanes' numbers are constants: of a big number by 0 LLVM 19 once made 1 << 31. */
+static void divide_by_each_lane_number(wb_opcode code) {
+  wb_error error = {0};
+  wb_builder *b;
+  wb_program *program = NULL;
+  cr_assert_eq(wb_builder_new("numbers", 32, NULL, &b, &error), WB_OK);
+  wb_array out = wb_build_buffer(b, WB_HERE, "out", WB_ELEMENT_I32, false, true, 0);
+  wb_operand none = wb_operand_none(), row = wb_operand_signed(0);
+  wb_val lane = wb_build_op(b, WB_HERE, WB_OP_LANE_ID, none, none, none);
+  wb_val x = wb_build_load_row(b, WB_HERE, out, row, false);
+  x = wb_build_op(b, WB_HERE, code, wb_operand_value(x), wb_operand_value(lane), none);
+  wb_build_store_row(b, WB_HERE, out, row, wb_operand_value(x), none, false);
+  cr_assert_eq(wb_builder_finish(b, &program, &error), WB_OK, "%s", error.text);
+  test_memory m;
+  test_memory_new(&m, program, 8, (int64_t[]){32});
+  for (int32_t i = 0; i < 8 * 32; i++) ((int32_t *)test_buffer(&m, 0))[i] = -1 - 12345 * i;
+  char text[512];
+  for (const test_target *t = test_targets; t->cpu != NULL; t++) {
+    cr_expect(test_same(program, t, &m, 0, text, sizeof text), "%s: %s", t->cpu, text);
+  }
+  test_memory_free(&m);
+  wb_program_free(program);
+}
+
+Test(lower_ops, division_by_each_lane_number) {
+  divide_by_each_lane_number(WB_OP_UDIV);
+  divide_by_each_lane_number(WB_OP_DIV);
+  divide_by_each_lane_number(WB_OP_UREM);
+  divide_by_each_lane_number(WB_OP_REM);
+}
