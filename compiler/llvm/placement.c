@@ -20,9 +20,9 @@ typedef struct demand {
   int32_t ops, warps, warps_split;
 } demand;
 static const demand demands_80[] = {
-    {2100, 36, 32}, {3100, 32, 28}, {4500, 24, 20}, {INT32_MAX, 16, 16}};
+    {2100, 36, 32}, {3100, 32, 28}, {4500, 24, 20}, {INT32_MAX, 20, 16}};
 static const demand demands_90[] = {
-    {2100, 36, 32}, {3100, 32, 28}, {4500, 32, 24}, {INT32_MAX, 16, 16}};
+    {2100, 36, 32}, {3100, 32, 28}, {4500, 32, 24}, {INT32_MAX, 20, 16}};
 
 typedef struct machine {
   int32_t sm;
