@@ -610,6 +610,12 @@ static wb_status read_above_base(reader *r, wb_error *error) {
   int32_t tick =
       r->options->tick_size > 0 ? r->options->tick_size : (r->cells.not_in_cents ? 1 : CENT);
   int64_t base = r->lowest - r->lowest % tick;
+  if (base > WB_TAPE_BASE_LAST) {
+    return WB_FAIL(error, WB_ERROR_LIMIT,
+                   "%s line %" PRId64 ": price: expected at most about 2^62 units, got \"%" PRId64
+                   "\"",
+                   r->highest_name, r->highest_line, r->highest);
+  }
   if (r->highest - base > WB_PRICE_LIMIT) {
     return WB_FAIL(error, WB_ERROR_LIMIT,
                    "%s line %" PRId64

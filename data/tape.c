@@ -15,7 +15,7 @@
 
 enum { BLOCKS = sizeof((wb_tape){0}.blocks) / sizeof(void *) };
 
-/* Times and bases stay so far from the ends of an i64 that sums and differences cannot overflow. */
+/* Times stay so far from the ends of an i64 that sums and differences cannot overflow. */
 #define FAR_AWAY (INT64_C(1) << 62)
 
 wb_tape *wb_tape_new(void) {
@@ -79,7 +79,7 @@ static wb_status check_header(const wb_tape *tape, wb_error *error) {
     return WB_FAIL(error, WB_ERROR_FORMAT, "price_unit: expected a positive number, got %g",
                    tape->price_unit);
   }
-  if (tape->base < -FAR_AWAY || tape->base > FAR_AWAY) {
+  if (tape->base < -WB_TAPE_BASE_LAST || tape->base > WB_TAPE_BASE_LAST) {
     return WB_FAIL(error, WB_ERROR_FORMAT, "base: expected -2^62 to 2^62, got %" PRId64,
                    tape->base);
   }

@@ -26,6 +26,9 @@ enum { WB_INSTRUMENT_BYTES = 32, WB_DAY_BYTES = 16 };
 /* A level of a source's book row that is not there has this price and quantity 0. */
 #define WB_NO_PRICE INT32_MIN
 
+/* The largest base, either way. */
+#define WB_TAPE_BASE_LAST (INT64_C(1) << 62)
+
 /* A source's book rows are at most this deep. */
 enum { WB_TAPE_LEVELS_LAST = 1000 };
 

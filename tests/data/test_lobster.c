@@ -480,6 +480,12 @@ Test(units, a_price_too_far_from_the_others_is_named) {
           "\"9000000000000000000\"");
 }
 
+Test(units, a_base_beyond_what_a_tape_holds_is_refused) {
+  refused("34200,5,0,1,6123456706123456700,1\n", "6123456706123456800,7,6123456706123456700,5\n",
+          WB_ERROR_LIMIT,
+          "b.csv line 1: price: expected at most about 2^62 units, got \"6123456706123456800\"");
+}
+
 /* ---- texts ---- */
 
 /* The end of a text is parsed by the careful parser alone: each text also with rows after it. */
