@@ -9,7 +9,6 @@
  * While it works for us the handler jumps back out of it instead: the compile fails with LLVM's words,
  * and what LLVM had allocated is leaked, for nothing is known about its state. */
 #include "host.h"
-#include "near.h"
 #include "nvptx.h"
 #include "object.h"
 
@@ -197,7 +196,7 @@ static wb_status generate_ptx(job *j, wb_lower_result *result, wb_error *error) 
   WB_TRY(nvptx_barriers(j->request->program, j->module, &barriers, error));
   nvptx_prepare(j->request->program, j->module);
   if (!j->request->unoptimised) {
-    near_buffers(j->module, name_of(j));
+    nvptx_near(j->request->program, j->module);
     nvptx_fuse(j->request->program, j->module);
   }
   if (j->request->want_ir) WB_TRY(write_ir(j, result, error));

@@ -6,7 +6,8 @@
  *
  * Keep: the number of the book passes through an empty statement in each such block, or the code
  * generator would find the same sum in two blocks and keep it in between. */
-#include "near.h"
+#include "nvptx.h"
+#include "nvptx_line.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ typedef struct start {
 } start;
 
 typedef struct nearness {
-  LLVMBuilderRef builder;
+  nvptx_writer w;
   LLVMValueRef book; /* what all of them multiply */
   start starts[MOST];
   int count;
@@ -75,23 +76,17 @@ static void find_starts(nearness *n, LLVMBasicBlockRef block, LLVMValueRef slabs
 
 /* The book's number, in a way that the code generator does not see through. */
 static LLVMValueRef book_again(nearness *n) {
-  char text[] = "mov.b64 $0, $1;", constraints[] = "=l,l";
-  LLVMTypeRef i64 = LLVMTypeOf(n->book);
-  LLVMTypeRef type = LLVMFunctionType(i64, &i64, 1, false);
-  LLVMValueRef assembly =
-      LLVMGetInlineAsm(type, text, sizeof text - 1, constraints, sizeof constraints - 1, false,
-                       false, LLVMInlineAsmDialectATT, false);
-  return LLVMBuildCall2(n->builder, type, assembly, &n->book, 1, "");
+  return nvptx_line(&n->w, n->w.i64, "mov.b64 $0, $1;", "=l,l", &n->book, 1);
 }
 
 static void make_again(nearness *n, start *s, LLVMValueRef before) {
-  LLVMPositionBuilderBefore(n->builder, before);
+  LLVMPositionBuilderBefore(n->w.builder, before);
   LLVMValueRef made = book_again(n);
   for (int i = 0; i < s->length; i++) {
     LLVMValueRef copy = LLVMInstructionClone(s->chain[i]);
     /* a pointer's index is its second operand */
     LLVMSetOperand(copy, i == s->length - 1 ? 1 : 0, made);
-    LLVMInsertIntoBuilder(n->builder, copy);
+    LLVMInsertIntoBuilder(n->w.builder, copy);
     made = copy;
   }
   s->here = made;
@@ -118,18 +113,18 @@ static void serve_block(nearness *n, LLVMBasicBlockRef block) {
   }
 }
 
-void near_buffers(LLVMModuleRef module, const char *name) {
-  LLVMValueRef function = LLVMGetNamedFunction(module, name);
+void nvptx_near(const wb_program *program, LLVMModuleRef module) {
+  LLVMValueRef function = LLVMGetNamedFunction(module, program->name);
   LLVMValueRef slabs = LLVMGetParam(function, 0);
   for (LLVMBasicBlockRef first = LLVMGetFirstBasicBlock(function); first != NULL;
        first = LLVMGetNextBasicBlock(first)) {
     nearness n = {.count = 0};
     find_starts(&n, first, slabs);
     if (n.count <= FEW) continue;
-    n.builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+    n.w = nvptx_writer_of(module);
     LLVMBasicBlockRef block = LLVMGetNextBasicBlock(first);
     for (; block != NULL; block = LLVMGetNextBasicBlock(block)) serve_block(&n, block);
-    LLVMDisposeBuilder(n.builder);
+    LLVMDisposeBuilder(n.w.builder);
     return;
   }
 }
