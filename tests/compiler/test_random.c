@@ -78,28 +78,45 @@ Test(random, curand_gives_the_same_numbers) {
   check_source(WB_BITS_CURAND);
 }
 
+/* Bits of seed 99 on the emulated GPU, memory there and here for `count` numbers. */
+typedef struct on_gpu {
+  wb_device *device;
+  wb_bits *bits;
+  uint32_t *memory, *numbers;
+} on_gpu;
+
+static on_gpu open_on_gpu(size_t count) {
+  on_gpu g = {.numbers = malloc(count * sizeof *g.numbers)};
+  wb_error error;
+  void *memory;
+  cr_assert_eq(wb_device_open("cuda", &g.device, &error), WB_OK, "%s", error.text);
+  cr_assert_eq(wb_device_allocate(g.device, count * sizeof *g.numbers, &memory, &error), WB_OK);
+  cr_assert_eq(wb_bits_new(g.device, 99, WB_BITS_AUTO, &g.bits, &error), WB_OK, "%s", error.text);
+  g.memory = memory;
+  return g;
+}
+
+static void close_on_gpu(on_gpu *g) {
+  wb_bits_free(g->bits);
+  wb_device_free(g->device, g->memory);
+  wb_device_close(g->device);
+  free(g->numbers);
+}
+
 /* Memory that is not the host's: on the emulated GPU, where cuRAND finds no driver. */
 Test(random, a_device_with_memory_of_its_own) {
   const char *emulator = getenv("WB_EMULATOR");
   if (emulator == NULL) cr_skip_test("there is no emulator: run this through ctest");
   setenv("WB_CUDART", emulator, 1);
   enum { COUNT = (1 << 20) + 77 }; /* more than goes there at a time */
-  uint32_t *numbers = malloc(COUNT * sizeof *numbers);
-  wb_device *device;
-  wb_bits *bits;
+  on_gpu g = open_on_gpu(COUNT);
   wb_error error;
-  void *memory;
-  cr_assert_eq(wb_device_open("cuda", &device, &error), WB_OK, "%s", error.text);
-  cr_assert_eq(wb_device_allocate(device, COUNT * sizeof *numbers, &memory, &error), WB_OK);
-  cr_assert_eq(wb_bits_new(device, 99, WB_BITS_AUTO, &bits, &error), WB_OK, "%s", error.text);
-  cr_assert_eq(wb_bits_seek(bits, 3, &error), WB_OK);
-  cr_assert_eq(wb_bits_fill(bits, memory, COUNT, &error), WB_OK, "%s", error.text);
-  cr_assert_eq(wb_device_read(device, numbers, memory, COUNT * sizeof *numbers, &error), WB_OK);
-  expect_numbers(numbers, 99, 3, COUNT);
-  wb_bits_free(bits);
-  wb_device_free(device, memory);
-  wb_device_close(device);
-  free(numbers);
+  cr_assert_eq(wb_bits_seek(g.bits, 3, &error), WB_OK);
+  cr_assert_eq(wb_bits_fill(g.bits, g.memory, COUNT, &error), WB_OK, "%s", error.text);
+  cr_assert_eq(wb_device_read(g.device, g.numbers, g.memory, COUNT * sizeof *g.numbers, &error),
+               WB_OK);
+  expect_numbers(g.numbers, 99, 3, COUNT);
+  close_on_gpu(&g);
 }
 
 /* cuRAND on a GPU is asked in the right order, in the device's stream, and seen where it fails. */
@@ -111,34 +128,26 @@ Test(random, curand_on_a_device) {
   setenv("WB_CURAND", stub, 1);
   enum { COUNT = 4 * 65536 + 300 };
   static const size_t lengths[] = {10, 12, 1, 3, COUNT - 26};
-  uint32_t *numbers = malloc(COUNT * sizeof *numbers);
-  wb_device *device;
-  wb_bits *bits;
+  on_gpu g = open_on_gpu(COUNT);
   wb_error error;
-  void *memory;
-  cr_assert_eq(wb_device_open("cuda", &device, &error), WB_OK, "%s", error.text);
-  cr_assert_eq(wb_device_allocate(device, COUNT * sizeof *numbers, &memory, &error), WB_OK);
-  cr_assert_eq(wb_bits_new(device, 99, WB_BITS_AUTO, &bits, &error), WB_OK, "%s", error.text);
-  cr_expect_str_eq(wb_bits_describe(bits), "cuRAND 10.3.5 on cuda:0");
+  cr_expect_str_eq(wb_bits_describe(g.bits), "cuRAND 10.3.5 on cuda:0");
   for (uint64_t start = 0; start < 8; start += 5) {
     size_t at = 0;
-    cr_assert_eq(wb_bits_seek(bits, start, &error), WB_OK, "%s", error.text);
+    cr_assert_eq(wb_bits_seek(g.bits, start, &error), WB_OK, "%s", error.text);
     for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
-      uint32_t *place = (uint32_t *)memory + at;
-      cr_assert_eq(wb_bits_fill(bits, place, lengths[l], &error), WB_OK, "%s", error.text);
+      uint32_t *place = g.memory + at;
+      cr_assert_eq(wb_bits_fill(g.bits, place, lengths[l], &error), WB_OK, "%s", error.text);
       at += lengths[l];
     }
     cr_assert_eq(at, COUNT);
-    cr_assert_eq(wb_device_read(device, numbers, memory, COUNT * sizeof *numbers, &error), WB_OK);
-    expect_numbers(numbers, 99, start, COUNT);
+    cr_assert_eq(wb_device_read(g.device, g.numbers, g.memory, COUNT * sizeof *g.numbers, &error),
+                 WB_OK);
+    expect_numbers(g.numbers, 99, start, COUNT);
   }
-  uint32_t *past = (uint32_t *)memory + COUNT; /* the end */
-  cr_expect_eq(wb_bits_fill(bits, past, 4, &error), WB_ERROR_DEVICE);
+  uint32_t *past = g.memory + COUNT; /* the end */
+  cr_expect_eq(wb_bits_fill(g.bits, past, 4, &error), WB_ERROR_DEVICE);
   cr_expect_str_eq(error.text, "device cuda:0: curandGenerate: a launch failed (201)");
-  wb_bits_free(bits);
-  wb_device_free(device, memory);
-  wb_device_close(device);
-  free(numbers);
+  close_on_gpu(&g);
 }
 
 Test(random, threads_do_not_show) {
