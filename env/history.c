@@ -99,9 +99,9 @@ static void open_hot_counters(world *k) {
   open_counters(b, tallied, 1u << WB_COUNT_VOLUME | 1u << WB_COUNT_NOTIONAL);
 }
 
+/* There is at least one. */
 static void run_records(world *k, const bounds *to) {
   book *b = &k->history;
-  b->taken = variable(0);
   tape_reader s = open_tape(b, first_record(k), to->records);
   WHILE_AS(run, goes_on(k, to)) {
     message m = read_message(b, &s, value(b->taken));
@@ -120,7 +120,10 @@ void run_history(world *k) {
   val now = env_get(k, ENV_NOW_NS);
   env_set(k, ENV_FILLS, i64(0));
   open_hot_counters(k);
-  run_records(k, &to);
+  b->taken = variable(0);
+  IF (gt(to.records, 0)) {
+    run_records(k, &to);
+  }
   close_counters(b);
   val ended = i64(sub(rows, to.left));
   env_set(k, ENV_STEP_MESSAGES, ended);

@@ -211,12 +211,13 @@ void open_copies(book *k);
  * its dispatch waits for. That is read one record ahead, and with it the whole of it comes near: 32 bytes
  * are what a GPU moves at a time. */
 typedef struct tape_reader {
-  val first_word; /* i64, of the first record */
-  val last;       /* i32: the last record */
-  var kind, qty;  /* i32, of the next record */
+  val first_word;   /* i64, of the first record */
+  val last_but_one; /* i32: the record before the last */
+  var kind, qty;    /* i32, of the next record */
 } tape_reader;
 
-/* `first` (i64): where the record at the cursor lies among those of all tapes; `records`: i32. */
+/* `first` (i64): where the record at the cursor lies among those of all tapes; `records` (i32): how many
+ * there are from there on, more than have been taken. */
 tape_reader open_tape(book *k, val first, val records);
 /* Each in its turn: the one `count` (i32) behind the cursor. Its kind is not split yet. */
 message read_message(book *k, const tape_reader *s, val count);

@@ -91,19 +91,18 @@ static message record_of(book *k, const tape_reader *s, val count) {
   return m;
 }
 
+/* The record behind number `count`. */
 static void read_ahead(book *k, const tape_reader *s, val count) {
-  message next = record_of(k, s, count);
-  assign(s->kind, word_of(k, &next, WORD_KIND));
-  assign(s->qty, word_of(k, &next, WORD_QTY));
+  message before = record_of(k, s, count);
+  assign(s->kind, word_of(k, &before, RECORD_WORDS + WORD_KIND));
+  assign(s->qty, word_of(k, &before, RECORD_WORDS + WORD_QTY));
 }
 
 tape_reader open_tape(book *k, val first, val records) {
-  tape_reader s = {.first_word = mul(first, RECORD_WORDS), .last = sub(records, 1)};
+  tape_reader s = {.first_word = mul(first, RECORD_WORDS), .last_but_one = sub(records, 2)};
   s.kind = variable(0);
   s.qty = variable(0);
-  IF (gt(records, 0)) {
-    read_ahead(k, &s, i32(0));
-  }
+  read_ahead(k, &s, sub(k->taken, 1));
   return s;
 }
 
@@ -111,7 +110,7 @@ message read_message(book *k, const tape_reader *s, val count) {
   message m = record_of(k, s, count);
   m.kind = value(s->kind);
   m.qty = value(s->qty);
-  read_ahead(k, s, min(add(count, 1), s->last));
+  read_ahead(k, s, min(count, s->last_but_one));
   m.ref = word_of(k, &m, WORD_REF);
   m.price = word_of(k, &m, WORD_PRICE);
   return m;
@@ -123,7 +122,6 @@ message read_message(book *k, const tape_reader *s, val count) {
 static void stop(book *k, const message *m) {
   val record = record_index(k, m);
   store_in(k->head, WB_HEAD_FAULT, add(record, 1));
-  if (m->in_parts) assign(k->taken, m->count);
   LEAVE(m->run);
 }
 
@@ -317,23 +315,25 @@ static val is_sound(book *k) {
   return both(references, all(gt(least_rank, i64(INT64_MIN))));
 }
 
-/* Records that this launch takes; none if the book has stopped. */
-static val records_to_take(book *k, val first) {
-  val given = min(sub(load_in(k->head, WB_HEAD_END), first), k->limit);
-  var records = variable(choose(eq(load_in(k->head, WB_HEAD_FAULT), 0), given, i64(0)));
-  if (k->rows >= LARGE_ROWS) {
-    /* worth it where most rows will be needed */
-    IF (ge(records, i64(2 * k->rows))) {
-      assign(records, choose(is_sound(k), records, i64(0)));
-    }
+/* The rows of a large book, worth it where most of them will be needed. */
+static void look_at_rows(book *k, val records, label over) {
+  if (k->rows < LARGE_ROWS) return;
+  IF (ge(records, 2 * k->rows)) {
+    IF_RARE(not_(is_sound(k))) { LEAVE(over); }
   }
-  return value(records);
+}
+
+/* Records that this launch still takes (i32); none if the book has stopped. */
+static val records_left(book *k) {
+  val there = sub(load_in(k->head, WB_HEAD_END), load_in(k->head, WB_HEAD_CURSOR));
+  val records = i32(min(min(there, k->limit), i64(INT32_MAX)));
+  return choose(eq(load_in(k->head, WB_HEAD_FAULT), 0), sub(records, k->taken), i32(0));
 }
 
 /* What trades and the types that come most often count. */
 static void open_hot_counters(book *k) {
   uint32_t tallied = 1u << WB_COUNT_TRADES;
-  for (int h = 0; h < HOT_HANDLERS; h++) {
+  for (int h = 0; h < LIKELY_HANDLERS; h++) {
     if (may_come(k, handlers[h].type)) {
       tallied |= 1u << counter_of_type(handlers[h].type);
     }
@@ -341,19 +341,24 @@ static void open_hot_counters(book *k) {
   open_counters(k, tallied, 0);
 }
 
-/* Takes `records` records from number `first` on. Each uses up at most one arrival number, so as many as
- * there are numbers left need not look at them. */
-static void take_records(book *k, val first, val records) {
-  val at = add(load_in(k->head, WB_HEAD_TAPE), first);
-  tape_reader s = open_tape(k, at, records);
-  WHILE_AS(run, lt(k->taken, records)) {
+/* One record after another. Each uses up at most one arrival number, so as many as there are numbers left
+ * need not look at them. What is needed once for all of these is read again each time: variables are for
+ * what a record needs. */
+static void take_records(book *k) {
+  WHILE_AS(run, gt(records_left(k), 0)) {
     IF_RARE(eq(k->next_arrival, WB_ARRIVAL_RENUMBER)) { renumber(k); }
     val numbers = max(sub(WB_ARRIVAL_RENUMBER, k->next_arrival), 1);
-    val stop_at = add(k->taken, min(sub(records, k->taken), numbers));
-    FOR (i, k->taken, stop_at) {
+    val stop_at = add(k->taken, min(records_left(k), numbers));
+    val first = add(load_in(k->head, WB_HEAD_TAPE), load_in(k->head, WB_HEAD_CURSOR));
+    tape_reader s = open_tape(k, first, stop_at);
+    LOOP(numbered) {
+      val i = value(k->taken);
       one_record(k, run, &s, i);
+      assign(k->taken, add(i, 1));
+      IF (gt(i, s.last_but_one)) {
+        LEAVE(numbered);
+      }
     }
-    assign(k->taken, stop_at);
   }
 }
 
@@ -364,15 +369,16 @@ void open_copies(book *k) {
 }
 
 static void run_book(book *k) {
-  val first = load_in(k->head, WB_HEAD_CURSOR);
-  val records = i32(min(records_to_take(k, first), i64(INT32_MAX)));
   k->taken = variable(0);
   k->next_arrival = variable(load_in(k->state, WB_CELL_NEXT_ARRIVAL));
   k->trades_held = variable(i32(load_in(k->head, WB_HEAD_TRADES)));
   open_copies(k);
   k->splits = true;
   open_hot_counters(k);
-  take_records(k, first, records);
+  BLOCK(over) {
+    look_at_rows(k, records_left(k), over);
+    take_records(k);
+  }
   close_counters(k);
   add_to_in(k->head, WB_HEAD_CURSOR, i64(k->taken));
   store_in(k->state, WB_CELL_NEXT_ARRIVAL, k->next_arrival);

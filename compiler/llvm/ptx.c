@@ -3,7 +3,8 @@
  * Every branch of a program is on a scalar, which all lanes of a warp have alike, but LLVM prints plain
  * branches; told that they are uniform ptxas leaves out what brings diverged lanes together again. And
  * LLVM cannot turn a condition round for this target: where it branches to what follows and else jumps
- * away, one branch on the opposite does. Constants that it puts into registers again and again are
+ * away, one branch on the opposite does; where it leaves a loop and else jumps back, so that a round takes
+ * two branches, the opposite takes one. Constants that it puts into registers again and again are
  * put there once, at the start; ptxas makes immediate operands of them either way. */
 #include "nvptx.h"
 
@@ -103,19 +104,31 @@ static bool is_label(line l) {
   return l.bytes > 1 && l.text[0] == '$' && l.text[l.bytes - 1] == ':';
 }
 
+static bool is_label_of(line l, line label) {
+  return is_label(l) && l.bytes == label.bytes + 1 && memcmp(l.text, label.text, label.bytes) == 0;
+}
+
 /* Whether the label `label` stands in line i or in other labels right behind. */
 static bool follows(const line *lines, size_t count, size_t i, line label) {
   for (; i < count; i++) {
     if (is_noise(lines[i]) || lines[i].bytes == 0) continue;
     if (!is_label(lines[i])) return false;
-    if (lines[i].bytes == label.bytes + 1 && memcmp(lines[i].text, label.text, label.bytes) == 0) {
-      return true;
-    }
+    if (is_label_of(lines[i], label)) return true;
   }
   return false;
 }
 
-/* Writes the branch of line i and the one behind it, if they are one; returns the next line. */
+/* Whether of two labels `label` is the first one met on the way back from line i. */
+static bool is_nearer_above(const line *lines, size_t i, line label, line other) {
+  while (i-- > 0) {
+    if (is_label_of(lines[i], label)) return true;
+    if (is_label_of(lines[i], other)) return false;
+  }
+  return false;
+}
+
+/* Writes the branch of line i and the one behind it, if they are one; returns the next line. Of two that
+ * jump away the first is the one that ends a round of the inner loop. */
 static size_t add_branches(output *out, const line *lines, size_t count, size_t i) {
   branch first, second;
   (void)parse_branch(lines[i], &first);
@@ -127,6 +140,14 @@ static size_t add_branches(output *out, const line *lines, size_t count, size_t 
     first.negated = !first.negated;
     first.target = second.target;
     i++;
+  } else if (pair && is_nearer_above(lines, i, second.target, first.target)) {
+    line away = first.target;
+    first.negated = !first.negated;
+    first.target = second.target;
+    second.target = away;
+    add_branch(out, &first);
+    add_branch(out, &second);
+    return i + 2;
   }
   add_branch(out, &first);
   return i + 1;
