@@ -214,6 +214,17 @@ static LLVMValueRef special_register(emit *e, const char *name, bool again) {
   return LLVMBuildCall2(e->builder, type, assembly, NULL, 0, "");
 }
 
+/* Which warp of the block this is, as its first thread says it. All threads have it alike anyway, but only
+ * this way ptxas knows: then addresses of the slab, what is read there and branches on that are the same for
+ * a warp by its own analysis, and it leaves out all that would bring threads together again (BSSY, BSYNC,
+ * WARPSYNC) and uses uniform registers. A branch being marked uniform is not enough for that once any
+ * instruction runs under a predicate. */
+static LLVMValueRef warp_of_block(emit *e, LLVMValueRef number) {
+  LLVMValueRef warp = LLVMBuildLShr(e->builder, number, emit_i32(e, 5), "");
+  LLVMValueRef arguments[] = {emit_i32(e, UINT32_MAX), warp, emit_i32(e, 0), emit_i32(e, WARP - 1)};
+  return emit_call(e, "llvm.nvvm.shfl.sync.idx.i32", NULL, 0, arguments, 4);
+}
+
 /* The book is first_book + block * warps + warp of the block. */
 static seat find_seat(kernel *k, bool again) {
   emit *e = &k->e;
@@ -222,7 +233,7 @@ static seat find_seat(kernel *k, bool again) {
   const uint32_t width = (uint32_t)e->program->width;
   LLVMValueRef number = special_register(e, "tid.x", again);
   LLVMValueRef block = special_register(e, "ctaid.x", again);
-  seat s = {.warp = LLVMBuildLShr(build, number, emit_i32(e, 5), "")};
+  seat s = {.warp = warp_of_block(e, number)};
   s.thread = LLVMBuildAnd(build, number, emit_i32(e, WARP - 1), "");
   s.lane = width == WARP ? s.thread : LLVMBuildAnd(build, number, emit_i32(e, width - 1), "");
   LLVMValueRef at = LLVMBuildMul(build, block, emit_i32(e, (uint32_t)k->where->warps), "");
