@@ -196,7 +196,7 @@ static wb_status generate_ptx(job *j, wb_lower_result *result, wb_error *error) 
   WB_TRY(nvptx_barriers(j->request->program, j->module, &barriers, error));
   nvptx_prepare(j->request->program, j->module);
   if (!j->request->unoptimised) {
-    nvptx_near(j->request->program, j->module);
+    if (j->where.kind != WB_PLACEMENT_SHARED) nvptx_near(j->request->program, j->module);
     nvptx_fuse(j->request->program, j->module);
   }
   if (j->request->want_ir) WB_TRY(write_ir(j, result, error));

@@ -6,6 +6,7 @@
 #include "compiler/kernel.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,5 +251,56 @@ Test(ptx_shape, logic_comparisons_and_addresses_become_one) {
   int32_t joined = count_in_ptx(program, ".and.") + count_in_ptx(program, ".or.") +
                    count_in_ptx(program, ".xor.");
   cr_expect_geq(joined, 4);
+  wb_program_free(program);
+}
+
+/* ---- loops ---- */
+
+/* The inner loop's end leads back to the head of one of two loops. */
+static void loop_in_a_loop(parts *p) {
+  wb_builder *b = p->b;
+  var at = variable(0);
+  WHILE (lt(at, 200)) {
+    LOOP(round) {
+      give(p, 0, add(at, load_in(p->words, bit_and(at, 31))));
+      assign(at, add(at, 3));
+      IF (eq(bit_and(at, 7), 0)) {
+        LEAVE(round);
+      }
+    }
+  }
+}
+
+static const char *last_before(const char *text, const char *end, const char *name) {
+  const char *last = NULL;
+  for (const char *at = text; (at = strstr(at, name)) != NULL && at < end; at++) last = at;
+  return last;
+}
+
+/* "@%p1 bra.uni $L1;" and "bra.uni $L2;" behind it; how many of them go to the nearer of two heads
+ * second. */
+static int32_t slow_rounds(const char *ptx) {
+  int32_t slow = 0;
+  for (const char *at = ptx; (at = strstr(at, "bra.uni \t")) != NULL; at++) {
+    char first[32], second[32];
+    if (sscanf(at, "bra.uni \t%31[^;];\n\tbra.uni \t%31[^;];", first, second) != 2) continue;
+    strcat(first, ":");
+    strcat(second, ":");
+    const char *one = last_before(ptx, at, first), *other = last_before(ptx, at, second);
+    slow += other != NULL && (one == NULL || other > one);
+  }
+  return slow;
+}
+
+Test(ptx_shape, a_round_of_an_inner_loop_ends_with_one_branch) {
+  wb_program *program = record(loop_in_a_loop);
+  wb_error error = {0};
+  wb_kernel *kernel;
+  wb_kernel_options options = {.sm = 90, .placement = WB_PLACEMENT_GLOBAL};
+  cr_assert_eq(wb_kernel_compile(NULL, program, &options, &kernel, NULL, &error), WB_OK, "%s",
+               error.text);
+  cr_expect_eq(slow_rounds(wb_kernel_gpu(kernel)->ptx), 0);
+  expect_same(program);
+  wb_kernel_release(kernel);
   wb_program_free(program);
 }
