@@ -24,8 +24,8 @@ wb_status nvptx_barriers(const wb_program *program, LLVMModuleRef module, int32_
 /* Changes that are for the code generator alone. */
 void nvptx_prepare(const wb_program *program, LLVMModuleRef module);
 
-/* Makes the starts of a book's own buffers where they are used, in programs that have many of them;
- * after everything that compares addresses. */
+/* Makes the starts of a book's own buffers where they are used, in programs that have many of them and
+ * a slab outside shared memory; after everything that compares addresses. */
 void nvptx_near(const wb_program *program, LLVMModuleRef module);
 
 /* Pairs of instructions that PTX has as one become one; behind everything else. */

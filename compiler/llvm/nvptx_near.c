@@ -2,7 +2,8 @@
  * A thread of a GPU then holds two registers for each buffer from the first op to the last. That is
  * right for the few that a message loop writes at every turn. A program of an environment has twenty,
  * each used in a place or two of a step, and holding them costs more than making them again: so where
- * there are many, each block that uses one makes its own.
+ * there are many, each block that uses one makes its own. With the slab in shared memory there are uniform
+ * registers enough for them, and this is not done.
  *
  * Keep: the number of the book passes through an empty statement in each such block, or the code
  * generator would find the same sum in two blocks and keep it in between. */
