@@ -11,21 +11,22 @@ enum {
   WARPS_WANTED_SPLIT = 32,
   WARPS_USUAL = 4,
   WARPS_OF_64_REGISTERS = 32,
-  WARPS_NEARLY = 24,
+  WARPS_NEARLY = 20,
   WARPS_OF_BLOCK_MAX = 32,
   BLOCK_RESERVE = 1024 /* bytes that each block takes for the system */
 };
 
 /* How many warps' worth of registers a program of so many ops can do with: found by trial with the programs
- * of books and environments, none of which then spills or takes more than a few percent of instructions
- * more. Addresses in two memories take more registers. */
+ * of books and environments. None of them then spills, takes more than a few percent of instructions more, or
+ * asks for its thread's number again with every record; often it takes so few that more warps fit. Addresses
+ * in two memories take more registers. */
 typedef struct demand {
   int32_t ops, warps, warps_split;
 } demand;
 static const demand demands_80[] = {
-    {2100, 40, 40}, {3100, 36, 32}, {4500, 32, 28}, {INT32_MAX, 28, 20}};
+    {2100, 36, 36}, {3100, 32, 32}, {4500, 32, 28}, {INT32_MAX, 28, 20}};
 static const demand demands_90[] = {
-    {2100, 40, 40}, {3100, 40, 36}, {3900, 36, 32}, {4500, 36, 28}, {INT32_MAX, 28, 20}};
+    {3100, 36, 36}, {3900, 32, 32}, {4500, 32, 28}, {INT32_MAX, 28, 20}};
 
 typedef struct machine {
   int32_t sm;
