@@ -4,6 +4,7 @@
 #include "compiler/loader.h"
 #include "tests/compiler/gpu.h"
 
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,4 +265,11 @@ bool test_same(const wb_program *program, const test_target *target, const test_
   test_memory_free(&by_interpreter);
   lowering->release(&result);
   return same;
+}
+
+void test_expect_same(const wb_program *program, const test_memory *start, int64_t step_limit) {
+  char text[512];
+  for (const test_target *t = test_targets; t->cpu != NULL; t++) {
+    cr_expect(test_same(program, t, start, step_limit, text, sizeof text), "%s: %s", t->cpu, text);
+  }
 }

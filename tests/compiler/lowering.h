@@ -55,5 +55,7 @@ extern const test_target test_targets[];
  * differed or failed. A program that runs past `step_limit` steps in the interpreter counts as equal. */
 bool test_same(const wb_program *program, const test_target *target, const test_memory *start,
                int64_t step_limit, char *text, size_t text_bytes);
+/* Expects that of every target. */
+void test_expect_same(const wb_program *program, const test_memory *start, int64_t step_limit);
 
 #endif

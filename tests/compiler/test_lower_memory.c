@@ -151,10 +151,7 @@ Test(lower_memory, a_buffer_of_no_elements_is_never_touched) {
   test_memory m;
   test_memory_new(&m, program, 2, lengths);
   memcpy(test_buffer(&m, 0), indices, sizeof indices);
-  char text[512];
-  for (const test_target *t = test_targets; t->cpu != NULL; t++) {
-    cr_expect(test_same(program, t, &m, 0, text, sizeof text), "%s: %s", t->cpu, text);
-  }
+  test_expect_same(program, &m, 0);
   /* without memory at all */
   wb_error error = {0};
   wb_lower_request request = {.program = program};
@@ -202,10 +199,7 @@ static void check_aliases(bool buffer) {
   test_memory m;
   test_memory_new(&m, program, 8, (int64_t[]){32, 8});
   test_memory_fill(&m, 11);
-  char text[512];
-  for (const test_target *t = test_targets; t->cpu != NULL; t++) {
-    cr_expect(test_same(program, t, &m, 0, text, sizeof text), "%s: %s", t->cpu, text);
-  }
+  test_expect_same(program, &m, 0);
   test_memory_free(&m);
   wb_program_free(program);
   wb_layout_free(layout);
